@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +21,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent"
 	"github.com/refit-dev/refit/internal/agent/restore"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 	core "github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
@@ -37,7 +43,7 @@ the API server and etcd, restores the data, and starts both. It stops the servic
 starts it again at the end. The old data of etcd is moved aside and never deleted.
 
 If the other members of etcd still have a quorum, nothing is restored: this host gets a new member
-that copies their data. If all members are lost, run the command on one host, then on each other
+that copies their data, without --identity if the API serves. If all members are lost, run the command on one host, then on each other
 host the command that it prints. After an interruption, run the same command again. Until the API
 server has started with the restored data, --cancel restores the old data.`,
 		Example: `  # Print what would be restored, and what is lost
@@ -45,6 +51,9 @@ server has started with the restored data, --cancel restores the old data.`,
 
   # Restore the newest backup that this host has recorded
   refit-agent restore --identity refit-backup.key --yes
+
+  # Replace the etcd member of this host while the others serve
+  refit-agent restore --yes
 
   # Cancel a restore that was interrupted
   refit-agent restore --cancel --yes`,
@@ -87,6 +96,9 @@ func (a *app) runRestore(ctx context.Context, f restoreFlags) error {
 			return a.cancelRestore(ctx, desk, f.yes)
 		}
 		prepared, err := desk.Prepare(ctx, request)
+		if ctx.Err() != nil {
+			return errors.New("interrupted; nothing was changed")
+		}
 		if err != nil {
 			return err
 		}
@@ -114,7 +126,7 @@ func (a *app) withDesk(ctx context.Context, yes bool, request *restore.Request, 
 		}
 		defer func() { err = errors.Join(err, service.startIfInstalled(context.WithoutCancel(ctx))) }()
 	}
-	desk, closeDesk, err := agent.RestoreDesk(ctx, s, version, a.logger(), yes, func(message string) { fmt.Fprintln(a.err, message) })
+	desk, closeDesk, err := agent.RestoreDesk(ctx, s, version, slog.New(progressHandler{a.err}), yes, func(message string) { fmt.Fprintln(a.err, message) })
 	if err != nil {
 		return err
 	}
@@ -144,7 +156,7 @@ func (a *app) confirmed(ctx context.Context, p restore.Prepared, yes bool) error
 	start := time.Now()
 	err := p.Restore.Execute(ctx)
 	if err != nil && !errors.Is(err, restore.ErrPending) {
-		return err
+		return a.unfinished(ctx, p.Restore.Site, err)
 	}
 	fmt.Fprintf(a.out, "\nDone in %.0f s.\n", time.Since(start).Seconds())
 	p.PrintResult(a.out, err != nil)
@@ -170,14 +182,30 @@ func (a *app) cancelRestore(ctx context.Context, desk *restore.Desk, yes bool) e
 	}
 	defer c.Restore.Close()
 	if err := c.Restore.Cancel(ctx); err != nil {
-		return err
+		return a.unfinished(ctx, c.Restore.Site, err)
 	}
 	c.PrintResult(a.out)
 	return nil
 }
 
+// unfinished prints how an open restore continues after an error, and returns the error. The
+// control plane of the host may be down until then.
+func (a *app) unfinished(ctx context.Context, site restore.Site, err error) error {
+	if open, unreadable := site.InProgress(); unreadable == nil && open != nil {
+		fmt.Fprintln(a.err)
+		open.Print(a.err)
+	}
+	if ctx.Err() != nil {
+		return errors.New("interrupted; the restore is unfinished, and the control plane of this host can be down until you continue or cancel it")
+	}
+	return err
+}
+
 func (f restoreFlags) request(now time.Time) (restore.Request, error) {
 	r := restore.Request{Backup: f.backup, Digest: f.digest, After: f.after, Without: f.without, Waived: f.waive}
+	if err := f.check(); err != nil {
+		return r, err
+	}
 	var err error
 	if r.Identities, err = readIdentities(f.identity); err != nil {
 		return r, err
@@ -203,6 +231,19 @@ func (f restoreFlags) request(now time.Time) (restore.Request, error) {
 		r.Options = append(r.Options, "--waive="+reason)
 	}
 	return r, nil
+}
+
+// check rejects values that nothing matches.
+func (f restoreFlags) check() error {
+	for _, reason := range f.waive {
+		if !slices.Contains(core.Waivable(), reason) {
+			return usagef("--waive: %q is not one of %s", reason, strings.Join(core.Waivable(), ", "))
+		}
+	}
+	if digest, ok := backup.ManifestDigest(backup.ManifestName(f.digest)); f.digest != "" && (!ok || digest != f.digest) {
+		return usagef("--digest: %q is not sha256: with 64 hexadecimal digits", f.digest)
+	}
+	return nil
 }
 
 // readStore reads the BackupStore in a file.
@@ -231,9 +272,10 @@ func (a *app) listRecords() error {
 		fmt.Fprintln(a.out, "No backup is recorded on this host.")
 		return nil
 	}
-	fmt.Fprintf(a.out, "%-40s %-24s %-20s %-10s %12s\n", "BACKUP", "NAME", "TIME", "STORE", "REVISION")
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "BACKUP\tNAME\tTIME\tSTORE\tNODE\tREVISION")
 	for _, r := range records.Backups {
-		fmt.Fprintf(a.out, "%-40s %-24s %-20s %-10s %12d\n", r.ID(), r.Name, r.Time.Format("2006-01-02 15:04:05"), r.Store, r.Revision)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\n", r.ID(), r.Name, r.Time.Format(time.DateTime), r.Store, cmp.Or(r.Node, "-"), r.Revision)
 	}
-	return nil
+	return table.Flush()
 }

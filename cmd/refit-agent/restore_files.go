@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/agent/restore"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 func (a *app) restoreFiles() *cobra.Command {
@@ -65,6 +66,18 @@ func (a *app) writeFiles(f *restore.FileRestore, yes bool) error {
 	if err := f.Write(); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "\n%d files are written. Next:\n  systemctl restart kubelet\n", f.Writes())
+	fmt.Fprintf(a.out, "\n%s written.\n%s", phrase.Count(f.Writes(), "file"), afterFiles)
 	return nil
 }
+
+// afterFiles are the next steps. A container has mounted the directory that was there when it
+// started: without a restart, it does not see files in one that was created since.
+const afterFiles = `
+Next steps:
+  1. Restart the kubelet:
+       systemctl restart kubelet
+  2. Restart the static pods, which do not see a directory that was deleted while they ran:
+       mv /etc/kubernetes/manifests /etc/kubernetes/manifests.off
+       sleep 60
+       mv /etc/kubernetes/manifests.off /etc/kubernetes/manifests
+`

@@ -26,14 +26,14 @@ func (q *question) addFlags(cmd *cobra.Command, formats ...string) {
 	cmd.Flags().StringVar(&q.File, "from", "", "read a saved Snapshot from a `FILE` (- for stdin) instead of a cluster")
 	addSourceFlags(cmd, &q.Source)
 	q.format.addFlags(cmd, formats...)
-	cmd.Flags().BoolVar(&q.wide, "wide", false, "list every node and every finding")
+	q.addWideFlag(cmd, "node and every finding")
 	cmd.Flags().SortFlags = false
 }
 
 // ask assesses the upgrade that the flags describe. It validates the flags first, so that a typo
 // fails before the cluster is read.
 func (q *question) ask(cmd *cobra.Command, a *app, purpose assess.Purpose) (*cliv1alpha1.Report, *refitv1alpha1.ClusterUpgrade, error) {
-	if err := q.check(); err != nil {
+	if err := q.Check(); err != nil {
 		return nil, nil, err
 	}
 	upgrade, err := q.Upgrade(cmd.Context(), a.assessor(), &q.Flags)
@@ -58,14 +58,11 @@ func (a *app) assessor() *assessing.Assessor {
 // answer prints a report. Its error selects the exit code.
 func (q *question) answer(cmd *cobra.Command, a *app, report *cliv1alpha1.Report, page func(*cliv1alpha1.Report, text.Page, text.Next) string) error {
 	shown := report
-	if !q.wide {
+	if !q.Wide {
 		shown = progress.Folded(report)
 	}
-	if err := q.print(a, shown, func() string { return page(report, a.Page(q.wide), nextOf(cmd, a)) }); err != nil {
+	if err := a.PrintAs(&q.Format, shown, func() string { return page(report, a.Page(q.Wide), nextOf(cmd, a)) }); err != nil {
 		return err
 	}
-	if report.Blocked {
-		return exit.ErrBlocked
-	}
-	return nil
+	return exit.IfBlocked(report.Blocked)
 }

@@ -3,28 +3,20 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/arguments"
 	"github.com/refit-dev/refit/internal/cli/backups"
-	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
-	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 func newBackupCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.newGroup(&cobra.Command{
 		Use:   "backup",
 		Short: "Back up etcd",
 		Long: `Back up etcd, together with the files of a control plane host that a restore needs. The agent of a
 control plane node takes a backup, encrypts it and stores it in a BackupStore. A backup counts only
 after every part of it was read back from the store.`,
 		Example: a.example("# Take a backup", "backup create", "# List the backups", "backup list"),
-		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-
-		SuggestionsMinimumDistance: 2,
-	}
-	cmd.AddCommand(newBackupCreateCommand(a), newBackupListCommand(a), newBackupShowCommand(a), newBackupVerifyCommand(a),
-		newBackupPruneCommand(a))
-	return cmd
+	}, newBackupCreateCommand(a), newBackupListCommand(a), newBackupShowCommand(a), newBackupVerifyCommand(a), newBackupPruneCommand(a))
 }
 
 func newBackupListCommand(a *app) *cobra.Command {
@@ -32,14 +24,14 @@ func newBackupListCommand(a *app) *cobra.Command {
 		use:   "list",
 		short: "List the backups of a cluster",
 		long: `List the backups of a cluster, the newest first: the store, the node that took each, its size and
-etcd's revision, whether it was read back from the store and restored in a drill, and the upgrade
-that relies on it. The list has the EtcdBackups of the cluster. Retention deletes a backup from its
-store and leaves its EtcdBackup.`,
+etcd's revision, whether it was read back from the store and restored in a drill, whether the
+identity of its store is proven ("backup verify" proves it), and the upgrade that relies on it. The
+list has the EtcdBackups of the cluster. Retention deletes a backup from its store and leaves its
+EtcdBackup.`,
 		example: []string{"# List the backups", "backup list", "# Print the list as JSON", "backup list -o json"},
 		args:    noArguments,
 		read: func(r *reading) (any, func() string, error) {
-			all, err := r.Backups(r.Context())
-			list := progress.NewBackups(r.Cluster.Name, all)
+			list, err := r.ListBackups(r.Context())
 			return list, func() string { return text.Backups(list, a.Now(), a.name) }, err
 		},
 	})
@@ -49,12 +41,12 @@ func newBackupShowCommand(a *app) *cobra.Command {
 	return a.newView(&view{
 		use:   "show NAME",
 		short: "Show a backup",
-		long: `Show a backup: its objects and digest, etcd's revision, the result of the drill and the findings of
-the rehearsal, or why it failed, with the remedy.`,
+		long: `Show a backup: its objects and digest, etcd's revision, whether the identity of its store is proven,
+the result of the drill and the findings of the rehearsal, or why it failed, with the remedy.`,
 		example: []string{"# Show a backup", "backup show backup-20261116-0300", "# Print it as JSON", "backup show backup-20261116-0300 -o json"},
 		args:    backupArgument,
 		read: func(r *reading) (any, func() string, error) {
-			b, err := r.BackupProgress(r.Context(), r.name, nil)
+			b, err := r.ShowBackup(r.Context(), r.name)
 			return b, func() string { return text.Backup(b, a.Page(false)) }, err
 		},
 	})
@@ -77,9 +69,4 @@ node in order. Nothing is changed: the commands do it on their nodes. Without th
 }
 
 // backupArgument accepts the name of a backup.
-func backupArgument(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return exit.Usagef("name one backup, as `refit backup list` prints it")
-	}
-	return nil
-}
+var backupArgument = accept(arguments.One("name one backup, as `refit backup list` prints it"))

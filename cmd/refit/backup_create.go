@@ -10,6 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/backups"
 	"github.com/refit-dev/refit/internal/cli/manifest"
 	"github.com/refit-dev/refit/internal/cli/source"
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
@@ -81,7 +82,7 @@ func (b *backing) addFlags(cmd *cobra.Command) {
 }
 
 func (b *backing) run(cmd *cobra.Command, a *app) error {
-	if err := cmp.Or(b.check(), b.Check(b.To)); err != nil {
+	if err := cmp.Or(b.format.Check(), b.Check(b.To)); err != nil {
 		return err
 	}
 	c, err := a.connect(cmd.Context(), &b.Kubeconfig)
@@ -94,9 +95,9 @@ func (b *backing) run(cmd *cobra.Command, a *app) error {
 			return err
 		}
 	}
-	b.Report = a.NewBackupWriter(b.output == formatJSON)
+	b.Report = a.NewBackupWriter(b.Output == terminal.FormatJSON)
 	last, err := b.Create(cmd.Context(), c.Cluster, hops, a.line(cmd, "backup", "show"))
-	if last != nil && last.Ended && b.output == formatText {
+	if last != nil && last.Ended && b.Output == terminal.FormatText {
 		return cmp.Or(a.Print([]byte(text.Rehearsal(last, a.Page(false)))), err)
 	}
 	return err

@@ -39,7 +39,7 @@ command prints what to run. If it is mounted on this machine, use --path.`,
 			cmd.Flags().BoolVarP(&p.Yes, "yes", "y", false, "skip the confirmation prompt")
 			addPathFlag(cmd, &p.Access)
 		},
-		check:   p.Check,
+		check:   func([]string) error { return p.Check() },
 		partial: true,
 		read: func(r *reading) (any, func() string, error) {
 			result, err := p.Prune(r.Context(), r.Cluster, r.Cluster.Name)

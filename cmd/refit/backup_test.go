@@ -156,9 +156,13 @@ func TestBackupsAreListedAndShown(t *testing.T) {
 	if code := s.refit(t, "backup", "list", "-o", "json"); code != 0 || json.Unmarshal(s.out.Bytes(), &list) != nil || len(list.Backups) != 2 {
 		t.Fatalf("exit code %d: %s%s", code, s.out, s.err)
 	}
+	if got := list.Backups[0].Identity; got == nil || got.Proven || !strings.HasPrefix(got.Message, "no identity has decrypted") {
+		t.Errorf("the identity of the store: %+v", got)
+	}
 	s.out.Reset()
 	name := list.Backups[1].Name
-	if code := s.refit(t, "backup", "show", name); code != 0 || !strings.Contains(s.out.String(), "revision 4,711") || !strings.HasSuffix(name, "-2") {
+	if code := s.refit(t, "backup", "show", name); code != 0 || !strings.Contains(s.out.String(), "revision 4,711") ||
+		!strings.Contains(s.out.String(), "unproven: no identity has decrypted") || !strings.HasSuffix(name, "-2") {
 		t.Errorf("exit code %d, %s: %s%s", code, name, s.out, s.err)
 	}
 	if code := s.refit(t, "backup", "show", "other"); code != 1 || !strings.Contains(s.err.String(), "there is no EtcdBackup other") {

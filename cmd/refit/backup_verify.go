@@ -31,7 +31,7 @@ Exits with 0 only if every byte is proven, and with 1 otherwise.`,
 			cmd.Flags().StringVar(&v.Identity, "identity", "", "the `FILE` of an age identity that decrypts the backup (- for stdin)")
 			addPathFlag(cmd, &v.Access)
 		},
-		check: v.Read,
+		check: func([]string) error { return v.Read() },
 		read: func(r *reading) (any, func() string, error) {
 			transfer := a.NewTransfer(r.name)
 			defer transfer.End()

@@ -44,7 +44,6 @@ plan, so the plan changes and needs approval.`,
 
 func newAbandonCommand(a *app) *cobra.Command {
 	var node string
-	var yes bool
 	return a.newVerb(verb{
 		name:     "abandon",
 		argument: "NODE",
@@ -67,29 +66,19 @@ from the cluster and from etcd.`,
 			return nil
 		},
 		decide: func(o verbs.Operation) (verbs.Decision, error) { return verbs.Abandon(o, node) },
-		confirm: func(ctx context.Context, o *cliv1alpha1.Operation) error {
-			if yes {
-				return nil
-			}
-			return a.Confirm(ctx, fmt.Sprintf("Give up %s in %s? Its host may be partly changed.", node, o.Name))
-		},
-		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
+		question: func(o *cliv1alpha1.Operation) string {
+			return fmt.Sprintf("Give up %s in %s? Its host may be partly changed.", node, o.Name)
 		},
 	})
 }
 
 func newSetCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.newGroup(&cobra.Command{
 		Use:     "set",
 		Short:   "Change the policy of an upgrade",
 		Long:    `Change the policy of an upgrade in progress.`,
 		Example: a.example("# Upgrade a tenth of the default pool at a time", "set pool default --max-unavailable 10%"),
-		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newSetPoolCommand(a))
-	return cmd
+	}, newSetPoolCommand(a))
 }
 
 func newSetPoolCommand(a *app) *cobra.Command {
@@ -121,14 +110,4 @@ part of the plan, so the plan changes and needs approval.`,
 			cmd.Flags().StringVar(&flag, "max-unavailable", "", "the `NUMBER` or percentage of nodes that may be unavailable at once")
 		},
 	})
-}
-
-// argumentAndOperation accepts the argument of a verb, and the name of an operation or none.
-func argumentAndOperation(argument string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) < 1 || len(args) > 2 {
-			return exit.Usagef("expected %s and at most the name of one operation", argument)
-		}
-		return nil
-	}
 }

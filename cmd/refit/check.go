@@ -53,9 +53,9 @@ Exits with 0 if no finding blocks, and with 3 if one does.`,
 }
 
 func (f *format) printChecks(a *app) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	list := progress.NewChecks()
-	return f.print(a, list, func() string { return text.Checks(&list) })
+	return a.PrintAs(&f.Format, list, func() string { return text.Checks(&list) })
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/connect"
-	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
@@ -26,31 +25,6 @@ func addSourceFlags(cmd *cobra.Command, s *source.Source) {
 	addKubeconfigFlags(cmd, &s.Kubeconfig)
 	cmd.Flags().DurationVar(&s.Timeout, "timeout", source.DefaultTimeout, "the maximum `DURATION` of reading the cluster")
 	cmd.Flags().BoolVarP(&s.Verbose, "verbose", "v", false, "report on stderr what is being read, even if it is not a terminal")
-}
-
-// operationArgument accepts the name of an operation, or none.
-func operationArgument(_ *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return exit.Usagef("unexpected argument %q: name one operation", args[1])
-	}
-	return nil
-}
-
-// nodeArgument accepts the name of a node. The example is one that the command accepts.
-func nodeArgument(example string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return exit.Usagef("name one node, for example %s", example)
-		}
-		return nil
-	}
-}
-
-func firstOf(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
 }
 
 // completeOperations completes the names of operations in a shell.

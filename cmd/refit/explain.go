@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/arguments"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
@@ -15,7 +16,7 @@ func newExplainCommand(a *app) *cobra.Command {
 how long it has been running, what the node waits for, or why it failed, with the end of the log and
 the remedy.`,
 		example: []string{"# Explain the state of a node", "explain worker-3", "# Print the explanation as JSON", "explain worker-3 -o json"},
-		args:    nodeArgument("worker-3"),
+		args:    accept(arguments.One("name one node, for example worker-3")),
 		read: func(r *reading) (any, func() string, error) {
 			known, err := r.Node(r.Context(), r.name)
 			if err != nil {

@@ -4,63 +4,32 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/refit-dev/refit/internal/cli/document"
-	"github.com/refit-dev/refit/internal/cli/exit"
-	"github.com/refit-dev/refit/internal/cli/manifest"
-)
-
-// The formats of a result.
-const (
-	formatText     = "text"
-	formatJSON     = "json"
-	formatYAML     = "yaml"
-	formatManifest = "manifest"
+	"github.com/refit-dev/refit/internal/cli/terminal"
 )
 
 // format is the format in which a result is printed.
-type format struct {
-	output  string
-	wide    bool
-	allowed []string
-	flags   *pflag.FlagSet
-}
+type format struct{ terminal.Format }
 
 func (f *format) addFlags(cmd *cobra.Command, more ...string) {
-	f.flags, f.allowed = cmd.Flags(), append([]string{formatText, formatJSON, formatYAML}, more...)
-	cmd.Flags().StringVarP(&f.output, "output", "o", formatText, "the output `FORMAT`: "+strings.Join(f.allowed, ", "))
-	mustComplete(cmd, "output", cobra.FixedCompletions(f.allowed, cobra.ShellCompDirectiveNoFileComp))
+	f.Allowed = append([]string{terminal.FormatText, terminal.FormatJSON, terminal.FormatYAML}, more...)
+	f.addOutputFlag(cmd, strings.Join(f.Allowed, ", "))
 }
 
 // addLineFlags adds the flags of a command that follows an operation: JSON is one line per change.
 func (f *format) addLineFlags(cmd *cobra.Command) {
-	f.flags, f.allowed = cmd.Flags(), []string{formatText, formatJSON}
-	cmd.Flags().StringVarP(&f.output, "output", "o", formatText, "the output `FORMAT`: text, or json with a line for each change")
-	mustComplete(cmd, "output", cobra.FixedCompletions(f.allowed, cobra.ShellCompDirectiveNoFileComp))
+	f.Allowed = []string{terminal.FormatText, terminal.FormatJSON}
+	f.addOutputFlag(cmd, "text, or json with a line for each change")
 }
 
-func (f *format) check() error {
-	value, err := manifest.OneOf("--output", f.output, f.allowed)
-	if err == nil {
-		f.output = value
-		return nil
-	}
-	if f.flags.Lookup("wide") != nil && strings.EqualFold(f.output, "wide") {
-		return exit.Usagef("%w; use --wide to list everything", err)
-	}
-	return exit.UsageError{Err: err}
+func (f *format) addOutputFlag(cmd *cobra.Command, formats string) {
+	cmd.Flags().StringVarP(&f.Output, "output", "o", terminal.FormatText, "the output `FORMAT`: "+formats)
+	mustComplete(cmd, "output", cobra.FixedCompletions(f.Allowed, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// print prints a result as JSON, YAML or text.
-func (f *format) print(a *app, result any, text func() string) error {
-	switch f.output {
-	case formatText:
-		return a.Print([]byte(text()))
-	case formatYAML:
-		return a.PrintEncoded(document.YAML(result))
-	}
-	return a.PrintEncoded(document.JSON(result))
+func (f *format) addWideFlag(cmd *cobra.Command, lists string) {
+	f.HasWide = true
+	cmd.Flags().BoolVar(&f.Wide, "wide", false, "list every "+lists)
 }
 
 // mustComplete sets how a shell completes a flag. It panics if there is no such flag.

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/rest"
 
 	"github.com/refit-dev/refit/config"
 	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/installation"
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
@@ -70,7 +70,7 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 	flags.BoolVar(&i.DryRun, "dry-run", false, "show what would change, as a server-side dry run")
 	flags.BoolVar(&i.render, "render", false, "print the manifests without access to a cluster")
 	flags.DurationVar(&i.Timeout, "timeout", 10*time.Minute, "the maximum `DURATION` of the wait for the agents and the controller")
-	flags.BoolVar(&i.wide, "wide", false, "list every object and field")
+	i.addWideFlag(cmd, "object and field")
 	addKubeconfigFlags(cmd, &i.Kubeconfig)
 	i.addFlags(cmd)
 	flags.SortFlags = false
@@ -83,26 +83,18 @@ func addRepositoryFlag(cmd *cobra.Command, c *installation.Choice) {
 }
 
 func (i *installFlags) run(ctx context.Context, a *app) error {
-	if err := i.check(); err != nil {
+	if err := i.format.Check(); err != nil {
 		return err
 	}
 	i.Version, i.Manifests = versionOf().Version, config.Files
 	i.Log, i.Changing = a.Err, func() { a.changing = true }
-	if err := cmp.Or(i.Check(i.render, i.output == formatJSON), i.Read(), i.Backups.Check()); err != nil {
+	if err := cmp.Or(i.Check(i.render, i.Output == terminal.FormatJSON), i.Read(), i.Backups.Check()); err != nil {
 		return err
 	}
 	if i.render {
 		return i.Render(a.Print)
 	}
-	return i.install(ctx, a)
-}
-
-func (i *installFlags) install(ctx context.Context, a *app) error {
-	config, name, err := i.Load()
-	if err != nil {
-		return err
-	}
-	cluster, err := a.installable(ctx, config)
+	cluster, name, err := a.installable(ctx, &i.Kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -110,13 +102,18 @@ func (i *installFlags) install(ctx context.Context, a *app) error {
 	if result == nil {
 		return err
 	}
-	return cmp.Or(i.print(a, result, func() string { return text.Install(result, a.Page(i.wide), a.name) }), err)
+	return cmp.Or(a.PrintAs(&i.Format, result, func() string { return text.Install(result, a.Page(i.Wide), a.name) }), err)
 }
 
 // installable connects to a cluster that Refit is installed into, or removed from.
-func (a *app) installable(ctx context.Context, config *rest.Config) (installation.Cluster, error) {
-	if _, err := connect.Reach(ctx, config); err != nil {
-		return nil, err
+func (a *app) installable(ctx context.Context, k *connect.Kubeconfig) (cluster installation.Cluster, name string, err error) {
+	config, name, err := k.Load()
+	if err != nil {
+		return nil, "", err
 	}
-	return a.installer(config)
+	if _, err := connect.Reach(ctx, config); err != nil {
+		return nil, "", err
+	}
+	cluster, err = a.installer(config)
+	return cluster, name, err
 }

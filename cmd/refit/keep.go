@@ -3,8 +3,10 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/arguments"
 	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/keeping"
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
@@ -22,7 +24,7 @@ prompts for confirmation. It acts with your own permissions and does not change 
 Settings that differ between control plane nodes are not kept: the command exits with 1 and prints a
 kubeadm patch for the host.`,
 		example: []string{"# Show what would be kept, and keep it", "keep cp-1", "# Keep it without a prompt", "keep cp-1 --yes"},
-		args:    nodeArgument("cp-1"),
+		args:    accept(arguments.One("name one node, for example cp-1")),
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVarP(&keeper.Confirmed, "yes", "y", false, "skip the confirmation prompt")
 		},
@@ -33,7 +35,7 @@ kubeadm patch for the host.`,
 				return nil, nil, err
 			}
 			keeper.Out, keeper.Page = a.Out, a.Page(false)
-			if r.output != formatText {
+			if r.Output != terminal.FormatText {
 				keeper.Out = a.Err // the result is the only document
 			}
 			result, err := keeper.Keep(r.Context(), keeping.Cluster{Client: r.Client, Name: r.Cluster.Name, Now: now, List: r.List}, r.name)

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/manifest"
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 )
@@ -36,22 +39,12 @@ Exits with 0, and with 3 if a preflight finding blocks the upgrade.`,
 			if err != nil {
 				return err
 			}
-			if q.output != formatManifest {
+			if q.Output != terminal.FormatManifest {
 				return q.answer(cmd, a, report, text.Plan)
 			}
-			out, err := manifest.Write(upgrade)
-			if err != nil {
-				return err
-			}
-			if err := a.Print(out); err != nil {
-				return err
-			}
-			if report.Blocked {
-				return exit.ErrBlocked
-			}
-			return nil
+			return cmp.Or(a.PrintEncoded(manifest.Write(upgrade)), exit.IfBlocked(report.Blocked))
 		},
 	}
-	q.addFlags(cmd, formatManifest)
+	q.addFlags(cmd, terminal.FormatManifest)
 	return cmd
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/arguments"
 )
 
 // releaseCommands are the commands about ClusterReleases.
@@ -16,7 +16,7 @@ var releaseCommands = []func(*app) *cobra.Command{
 }
 
 func newReleaseCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := a.newGroup(&cobra.Command{
 		Use:   "release",
 		Short: "Create, sign and verify ClusterReleases",
 		Long: `Create, sign and verify ClusterReleases. A ClusterRelease contains what a cluster is upgraded to:
@@ -32,23 +32,14 @@ Create a key once. For each version: create, sign, kubectl apply.`,
 			"# Verify its signature and its files", "release verify v1.36.3.yaml --key keys/refit-release.pem --from /srv/refit",
 			"# Show its content", "release show v1.36.3.yaml",
 		),
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-
-		SuggestionsMinimumDistance: 2,
-	}
+	})
 	for _, command := range releaseCommands {
 		cmd.AddCommand(command(a))
 	}
 	return cmd
 }
 
-// oneFile rejects anything but one file on the command line.
+// oneFile accepts one file.
 func oneFile(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return exit.Usagef("name one file: %s (- for stdin)", what)
-		}
-		return nil
-	}
+	return accept(arguments.One("name one file: " + what + " (- for stdin)"))
 }

@@ -9,16 +9,12 @@ import (
 )
 
 func newReleaseKeyCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.newGroup(&cobra.Command{
 		Use:     "key",
 		Short:   "Manage the keys that sign ClusterReleases",
 		Long:    `Manage the keys that sign ClusterReleases.`,
 		Example: a.example("# Create a key pair", "release key create --out keys"),
-		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newReleaseKeyCreateCommand(a))
-	return cmd
+	}, newReleaseKeyCreateCommand(a))
 }
 
 func newReleaseKeyCreateCommand(a *app) *cobra.Command {
@@ -38,7 +34,7 @@ in a place that only your release pipeline can read.`,
 		),
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if err := f.check(); err != nil {
+			if err := f.Check(); err != nil {
 				return err
 			}
 			if out == "" {
@@ -48,7 +44,7 @@ in a place that only your release pipeline can read.`,
 			if err != nil {
 				return err
 			}
-			return f.print(a, key, func() string { return text.ReleaseKey(&key, a.name) })
+			return a.PrintAs(&f.Format, key, func() string { return text.ReleaseKey(&key, a.name) })
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "the directory of the new "+release.KeyName+" and its .pem, or the private key's `FILE`")

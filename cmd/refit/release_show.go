@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
@@ -20,10 +19,10 @@ from a cluster. The signature is not verified; use "release verify" for that.`,
 		Example: a.example("# Show a ClusterRelease", "release show v1.36.3.yaml", "# Print it as YAML", "release show v1.36.3.json -o yaml"),
 		Args:    oneFile("a ClusterRelease"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.Check(); err != nil {
 				return err
 			}
-			file, err := a.readRelease(args[0])
+			file, err := release.Load(args[0], a.ReadFile)
 			if err != nil {
 				return err
 			}
@@ -31,18 +30,9 @@ from a cluster. The signature is not verified; use "release verify" for that.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			return f.print(a, document, func() string { return text.Release(&document) })
+			return a.PrintAs(&f.Format, document, func() string { return text.Release(&document) })
 		},
 	}
 	f.addFlags(cmd)
 	return cmd
-}
-
-// readRelease reads the ClusterRelease in a file, or on standard input.
-func (a *app) readRelease(name string) (*release.File, error) {
-	raw, err := a.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the ClusterRelease: %w", err)
-	}
-	return release.Read(document.NameOf(name), raw)
 }

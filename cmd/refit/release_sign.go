@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/document"
@@ -30,11 +28,7 @@ A ClusterRelease in a cluster is immutable. Another one for the same version nee
 			if key == "" {
 				return exit.Usagef("--key is required: the file of the private key")
 			}
-			raw, err := a.ReadFile(args[0])
-			if err != nil {
-				return fmt.Errorf("cannot read the content of the ClusterRelease: %w", err)
-			}
-			manifest, err := release.Sign(args[0], raw, key, name)
+			manifest, err := release.SignFile(args[0], a.ReadFile, key, name)
 			if err != nil {
 				return err
 			}

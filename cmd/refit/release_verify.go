@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
@@ -40,13 +42,13 @@ its signed digest. A source is a directory, a web server (https://..., http://..
 }
 
 func (v *verification) run(ctx context.Context, a *app, name string) error {
-	if err := v.check(); err != nil {
+	if err := v.Check(); err != nil {
 		return err
 	}
 	if len(v.keys) == 0 {
 		return exit.Usagef("--key is required: a public key that you trust")
 	}
-	file, err := a.readRelease(name)
+	file, err := release.Load(name, a.ReadFile)
 	if err != nil {
 		return err
 	}
@@ -54,11 +56,5 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if err := v.print(a, document, func() string { return text.Release(&document) }); err != nil {
-		return err
-	}
-	if document.Compared != nil && len(document.Compared.Wrong) > 0 {
-		return fmt.Errorf("%d of %d files are missing or do not match their signed digest", len(document.Compared.Wrong), document.Compared.Files)
-	}
-	return nil
+	return cmp.Or(a.PrintAs(&v.Format, document, func() string { return text.Release(&document) }), release.AllMatch(&document))
 }

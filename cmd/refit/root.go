@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 // group is a group of commands in the help.
@@ -33,7 +34,7 @@ func run(ctx context.Context, a *app, args []string) int {
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
-	return a.exit(ctx, err, command.CommandPath())
+	return a.Exit(ctx, err, a.name, command.CommandPath(), a.changing)
 }
 
 func newRootCommand(a *app) *cobra.Command {
@@ -128,18 +129,18 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return exit.Usagef("unexpected argument %q: this command accepts flags only", args[0])
 }
 
-// example formats the examples of a command's help: each is a comment, which begins with #, and the
-// arguments of a command line.
-func (a *app) example(lines ...string) string {
-	var out []string
-	for i, line := range lines {
-		switch {
-		case !strings.HasPrefix(line, "#"):
-			line = a.name + " " + line
-		case i > 0:
-			line = "\n  " + line
-		}
-		out = append(out, "  "+line)
-	}
-	return strings.ReplaceAll(strings.Join(out, "\n"), "  \n", "\n")
+// example formats the examples of a command's help.
+func (a *app) example(lines ...string) string { return text.Examples(a.name, lines...) }
+
+// newGroup returns a command that only has others.
+func (a *app) newGroup(parent *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	parent.Args, parent.SuggestionsMinimumDistance = noArguments, 2
+	parent.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	parent.AddCommand(commands...)
+	return parent
+}
+
+// accept adapts a validator of arguments.
+func accept(validate func(args []string) error) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error { return validate(args) }
 }

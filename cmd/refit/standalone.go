@@ -23,7 +23,7 @@ var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, or
 // standalone runs the controllers in this process. It returns once they are the leader; stop ends
 // them and waits for their end.
 func (a *app) standalone(ctx context.Context, c *connection, log string) (stop func(), err error) {
-	if err := a.note(c.ExpectNoControllers(ctx)); err != nil {
+	if err := a.Note(c.ExpectNoControllers(ctx)); err != nil {
 		return nil, err
 	}
 	out, err := terminal.OpenLog(log)

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/arguments"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
@@ -18,8 +19,8 @@ Without a name, the command shows the active operation, or the last one if all h
 			"# Show the progress of the active upgrade", "status",
 			"# Print the progress of an upgrade as JSON", "status to-v1-36-3 -o json",
 		},
-		args: operationArgument, operations: true,
-		wide: "list every active node and every failure",
+		args: accept(arguments.Operation), operations: true,
+		wide: "active node and every failure",
 		read: func(r *reading) (any, func() string, error) {
 			u, err := r.choose(r.Context(), r.name, orNewest)
 			if err != nil {
@@ -27,7 +28,7 @@ Without a name, the command shows the active operation, or the last one if all h
 			}
 			operation, err := r.Progress(r.Context(), u)
 			return operation, func() string {
-				return text.Status(operation, a.Page(r.wide), a.Now(), func(command string) string { return a.line(r.Command, command) })
+				return text.Status(operation, a.Page(r.Wide), a.Now(), func(command string) string { return a.line(r.Command, command) })
 			}, err
 		},
 	})

@@ -51,7 +51,7 @@ Exits with 1 if a host is unreachable: its agent remains.`,
 }
 
 func (u *uninstallFlags) run(cmd *cobra.Command, a *app) error {
-	if err := u.check(); err != nil {
+	if err := u.Check(); err != nil {
 		return err
 	}
 	if u.timeout <= 0 {
@@ -62,13 +62,9 @@ func (u *uninstallFlags) run(cmd *cobra.Command, a *app) error {
 	if err := u.Read(); err != nil {
 		return err
 	}
-	config, name, err := u.Load()
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), u.timeout)
 	defer cancel()
-	cluster, err := a.installable(ctx, config)
+	cluster, name, err := a.installable(ctx, &u.Kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -77,5 +73,5 @@ func (u *uninstallFlags) run(cmd *cobra.Command, a *app) error {
 		return err
 	}
 	again := a.line(cmd, cmd.Name())
-	return cmp.Or(u.print(a, result, func() string { return text.Uninstall(result, a.Page(u.wide), again) }), err)
+	return cmp.Or(a.PrintAs(&u.Format, result, func() string { return text.Uninstall(result, a.Page(u.Wide), again) }), err)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/following"
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/cli/starting"
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
@@ -67,14 +69,14 @@ continues once the cause is fixed.`,
 	addFollowingFlags(cmd, &u.Following)
 	addKubeconfigFlags(cmd, &u.Kubeconfig)
 	u.addLineFlags(cmd)
-	flags.BoolVar(&u.wide, "wide", false, "list every node and every finding of the plan")
+	u.addWideFlag(cmd, "node and every finding of the plan")
 	flags.SortFlags = false
 	u.Timeout = source.DefaultTimeout
 	return cmd
 }
 
 func (u *upgrading) run(cmd *cobra.Command, a *app) error {
-	if err := u.check(); err != nil {
+	if err := u.format.Check(); err != nil {
 		return err
 	}
 	requested, err := u.Upgrade(cmd.Context(), a.assessor(), &u.Flags)
@@ -118,37 +120,23 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 func (u *upgrading) propose(
 	cmd *cobra.Command, a *app, c *connection, requested *refitv1alpha1.ClusterUpgrade, all []refitv1alpha1.ClusterUpgrade,
 ) (string, error) {
-	if !u.starter.Yes {
-		if err := a.MayAsk(); err != nil {
-			return "", err // before the user waits for a plan
-		}
-	}
-	if !u.starter.Standalone {
-		if err := a.note(c.ExpectControllers(cmd.Context())); err != nil {
-			return "", err
-		}
-	}
-	report, err := u.Assess(cmd.Context(), a.assessor(), requested, assess.ForStart)
-	if err != nil {
-		return "", err
-	}
-	if err := u.show(cmd, a, report); err != nil || report.Plan.Done() {
-		return "", err
-	}
-	if err := u.starter.Accept(report, requested, all); err != nil || u.starter.Yes {
-		return report.Plan.Hash, err
-	}
-	return report.Plan.Hash, a.Confirm(cmd.Context(), fmt.Sprintf("Upgrade %s to %s with this plan?", c.Name, report.Plan.To))
+	return u.starter.Propose(cmd.Context(), starting.Proposal{
+		Requested: requested, All: all, Cluster: c.Name, Controllers: c.ExpectControllers, Terminal: a,
+		Assess: func(ctx context.Context) (*cliv1alpha1.Report, error) {
+			return u.Assess(ctx, a.assessor(), requested, assess.ForStart)
+		},
+		Show: func(report *cliv1alpha1.Report) error { return u.show(cmd, a, report) },
+	})
 }
 
 // show prints the plan.
 func (u *upgrading) show(cmd *cobra.Command, a *app, report *cliv1alpha1.Report) error {
-	if u.output == formatJSON {
+	if u.Output == terminal.FormatJSON {
 		return a.PrintEncoded(document.Line(progress.Folded(report)))
 	}
 	next := nextOf(cmd, a)
 	next.Upgrade = "" // it is about to happen
-	return a.Print([]byte(text.Plan(report, a.Page(u.wide), next) + "\n"))
+	return a.Print([]byte(text.Plan(report, a.Page(u.Wide), next) + "\n"))
 }
 
 // follow follows an operation, and runs the controllers in this process if standalone is set.
@@ -166,7 +154,7 @@ func (u *upgrading) follow(cmd *cobra.Command, a *app, c *connection, operation 
 		return err
 	}
 	follower := &operations.Follower{
-		Cluster: c.Cluster, Operation: found.Name, Report: a.NewStatusWriter(u.output == formatJSON), Finalized: u.starter.Standalone,
+		Cluster: c.Cluster, Operation: found.Name, Report: a.NewStatusWriter(u.Output == terminal.FormatJSON), Finalized: u.starter.Standalone,
 	}
 	return u.Follow(cmd.Context(), found.Name, follower.Follow, func(last *cliv1alpha1.Operation) string {
 		if !u.starter.Standalone {

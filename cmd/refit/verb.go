@@ -8,7 +8,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/cli/connect"
+	"github.com/refit-dev/refit/internal/cli/arguments"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/verbs"
@@ -27,56 +27,49 @@ type verb struct {
 	accept func(ctx context.Context, c *connection) error
 	// decide returns the change to an operation in progress.
 	decide func(verbs.Operation) (verbs.Decision, error)
-	// confirm prompts the user if the change cannot be undone; nil if it can.
-	confirm func(ctx context.Context, o *cliv1alpha1.Operation) error
+	// question is what the user confirms if the change cannot be undone; nil if it can.
+	question func(o *cliv1alpha1.Operation) string
 	// flags adds the flags that only this verb has.
 	flags func(cmd *cobra.Command)
 }
 
 func (a *app) newVerb(v verb) *cobra.Command {
-	var k connect.Kubeconfig
-	var f format
-	use, without, args, first := v.name+" [NAME]", "a name", cobra.PositionalArgs(operationArgument), 0
+	use, without, args, first := v.name+" [NAME]", "a name", arguments.Operation, 0
 	if v.parse != nil {
-		use, without, args, first = v.name+" "+v.argument+" [OPERATION]", "OPERATION", argumentAndOperation(v.argument), 1
+		use, without, args, first = v.name+" "+v.argument+" [OPERATION]", "OPERATION", arguments.WithOperation(v.argument), 1
 	}
-	cmd := &cobra.Command{
-		Use:               use,
-		Short:             v.short,
-		Long:              v.long + "\n\nWithout " + without + ", the command changes the active operation: the oldest that has not ended.",
-		Example:           a.example(v.example...),
-		Args:              args,
-		ValidArgsFunction: a.completeOperations(&k),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
-				return err
+	yes := false
+	return a.newView(&view{
+		use: use, short: v.short, example: v.example, args: accept(args), operations: true,
+		long: v.long + "\n\nWithout " + without + ", the command changes the active operation: the oldest that has not ended.",
+		flags: func(cmd *cobra.Command) {
+			if v.question != nil {
+				cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 			}
-			if v.parse != nil {
-				if err := v.parse(args[0]); err != nil {
-					return exit.UsageError{Err: err}
-				}
+			if v.flags != nil {
+				v.flags(cmd)
 			}
-			c, err := a.connect(cmd.Context(), &k)
-			if err != nil {
-				return err
-			}
-			change, err := v.run(cmd.Context(), c, firstOf(args[first:]))
-			if err != nil {
-				return err
-			}
-			return f.print(a, change, func() string { return text.Changed(change, a.Page(false)) })
 		},
-	}
-	if v.flags != nil {
-		v.flags(cmd)
-	}
-	addKubeconfigFlags(cmd, &k)
-	f.addFlags(cmd)
-	cmd.Flags().SortFlags = false
-	return cmd
+		check: func(args []string) error {
+			if v.parse == nil {
+				return nil
+			}
+			return exit.AsUsage(v.parse(args[0]))
+		},
+		read: func(r *reading) (any, func() string, error) {
+			change, err := v.run(r.Context(), r.connection, arguments.First(r.args[first:]), func(o *cliv1alpha1.Operation) error {
+				if v.question == nil || yes {
+					return nil
+				}
+				return a.Confirm(r.Context(), v.question(o))
+			})
+			return change, func() string { return text.Changed(change, a.Page(false)) }, err
+		},
+	})
 }
 
-func (v *verb) run(ctx context.Context, c *connection, name string) (*cliv1alpha1.Change, error) {
+// run changes an operation once the user has confirmed it.
+func (v *verb) run(ctx context.Context, c *connection, name string, confirm func(*cliv1alpha1.Operation) error) (*cliv1alpha1.Change, error) {
 	if v.accept != nil {
 		if err := v.accept(ctx, c); err != nil {
 			return nil, err
@@ -101,10 +94,8 @@ func (v *verb) run(ctx context.Context, c *connection, name string) (*cliv1alpha
 	if !change.Changed {
 		return change, nil
 	}
-	if v.confirm != nil {
-		if err := v.confirm(ctx, progress); err != nil {
-			return nil, err
-		}
+	if err := confirm(progress); err != nil {
+		return nil, err
 	}
 	return change, c.Change(ctx, u.Name, decision.Exact, decision.Change)
 }

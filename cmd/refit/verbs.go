@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -47,7 +46,6 @@ retry.`,
 }
 
 func newAbortCommand(a *app) *cobra.Command {
-	var yes bool
 	return a.newVerb(verb{
 		name:  "abort",
 		short: "Abort an upgrade",
@@ -56,14 +54,8 @@ starts. Upgraded nodes keep the new version; another upgrade to the same version
 rest. An abort cannot be undone. To stop for a while, use pause.`,
 		example: []string{"# Abort the active upgrade", "abort", "# Abort an upgrade by name", "abort to-v1-36-3"},
 		decide:  verbs.Abort,
-		confirm: func(ctx context.Context, o *cliv1alpha1.Operation) error {
-			if yes {
-				return nil
-			}
-			return a.Confirm(ctx, fmt.Sprintf("Abort %s, with %d of %d nodes upgraded? An abort cannot be undone.", o.Name, o.Nodes.Done, o.Nodes.Total))
-		},
-		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
+		question: func(o *cliv1alpha1.Operation) string {
+			return fmt.Sprintf("Abort %s, with %d of %d nodes upgraded? An abort cannot be undone.", o.Name, o.Nodes.Done, o.Nodes.Total)
 		},
 	})
 }

@@ -25,11 +25,11 @@ versions of Kubernetes that it supports.`,
 		Example: a.example("# Print the version", "version", "# Print the version as JSON", "version -o json"),
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if err := f.check(); err != nil {
+			if err := f.Check(); err != nil {
 				return err
 			}
 			v := versionOf()
-			return f.print(a, v, func() string { return text.Version(&v) })
+			return a.PrintAs(&f.Format, v, func() string { return text.Version(&v) })
 		},
 	}
 	f.addFlags(cmd)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/arguments"
 	"github.com/refit-dev/refit/internal/cli/connect"
 )
 
@@ -13,12 +14,13 @@ type view struct {
 	use, short, long string
 	example          []string
 	args             cobra.PositionalArgs
-	wide             string // the help of --wide; empty if there is no such flag
+	wide             string // what --wide lists every one of; empty if there is no such flag
 	operations       bool   // the argument is the name of an operation
 	// flags adds the flags that only this command has; nil if there are none.
 	flags func(cmd *cobra.Command)
-	// check validates them before there is a connection; nil if they are always valid.
-	check   func() error
+	// check validates them and the arguments before there is a connection; nil if they are always
+	// valid.
+	check   func(args []string) error
 	partial bool // a document is printed beside an error; without one, its text is nil
 	// read returns the document, and its text.
 	read func(r *reading) (document any, text func() string, err error)
@@ -28,9 +30,9 @@ type view struct {
 type reading struct {
 	*connection
 	*cobra.Command
-	name   string // the argument, if there is one
-	wide   bool
-	output string // the format
+	*format
+	args []string
+	name string // the first argument, if there is one
 }
 
 func (a *app) newView(v *view) *cobra.Command {
@@ -38,11 +40,11 @@ func (a *app) newView(v *view) *cobra.Command {
 	var f format
 	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.long, Example: a.example(v.example...), Args: v.args}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.check(); err != nil {
+		if err := f.Check(); err != nil {
 			return err
 		}
 		if v.check != nil {
-			if err := v.check(); err != nil {
+			if err := v.check(args); err != nil {
 				return err
 			}
 		}
@@ -50,11 +52,11 @@ func (a *app) newView(v *view) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		document, text, err := v.read(&reading{c, cmd, firstOf(args), f.wide, f.output})
+		document, text, err := v.read(&reading{c, cmd, &f, args, arguments.First(args)})
 		if err != nil && (!v.partial || text == nil) {
 			return err
 		}
-		return cmp.Or(f.print(a, document, text), err)
+		return cmp.Or(a.PrintAs(&f.Format, document, text), err)
 	}
 	if v.flags != nil {
 		v.flags(cmd)
@@ -63,7 +65,7 @@ func (a *app) newView(v *view) *cobra.Command {
 		cmd.ValidArgsFunction = a.completeOperations(&k)
 	}
 	if v.wide != "" {
-		cmd.Flags().BoolVar(&f.wide, "wide", false, v.wide)
+		f.addWideFlag(cmd, v.wide)
 	}
 	addKubeconfigFlags(cmd, &k)
 	f.addFlags(cmd)

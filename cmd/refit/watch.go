@@ -9,8 +9,10 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/arguments"
 	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/following"
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/engine/operations"
 )
 
@@ -38,24 +40,24 @@ command keeps following a stalled upgrade, which continues once the cause is fix
 			"# Print a line of JSON for each change", "watch to-v1-36-3 -o json",
 			"# Stop following after half an hour", "watch --timeout 30m",
 		),
-		Args:              operationArgument,
+		Args:              accept(arguments.Operation),
 		ValidArgsFunction: a.completeOperations(&k),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cmp.Or(form.check(), f.Check()); err != nil {
+			if err := cmp.Or(form.Check(), f.Check()); err != nil {
 				return err
 			}
 			var c *connection
 			var u *refitv1alpha1.ClusterUpgrade
-			err := f.Reach(cmd.Context(), a.complain, func(ctx context.Context) (err error) {
+			err := f.Reach(cmd.Context(), func(err error) { a.Complain(a.name, err) }, func(ctx context.Context) (err error) {
 				if c, err = a.connect(ctx, &k); err == nil {
-					u, err = c.choose(ctx, firstOf(args), orNewest)
+					u, err = c.choose(ctx, arguments.First(args), orNewest)
 				}
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			follower := &operations.Follower{Cluster: c.Cluster, Operation: u.Name, Report: a.NewStatusWriter(form.output == formatJSON)}
+			follower := &operations.Follower{Cluster: c.Cluster, Operation: u.Name, Report: a.NewStatusWriter(form.Output == terminal.FormatJSON)}
 			return f.Follow(cmd.Context(), u.Name, follower.Follow, func(*cliv1alpha1.Operation) string { return a.goesOn(cmd, u.Name) })
 		},
 	}

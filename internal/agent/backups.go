@@ -33,6 +33,7 @@ func (a *Agent) resumeBackups(ctx context.Context) {
 			HostFiles: func(to io.Writer) error { return backup.WriteHostFiles(to, "/") },
 			EtcdImage: steps.EtcdImage, Hops: a.rehearsalHops, Unpin: a.unpinHops, Runner: a.rehearsalRunner, Leftovers: a.rehearsalLeft,
 			Record: func(added corebackup.Records) error { return backup.AddRecords(a.Settings.BackupRecords(), added) },
+			Forget: func(id corebackup.ID) error { return backup.ForgetRecord(a.Settings.BackupRecords(), id) },
 		},
 	}
 	if err := a.backups.Resume(ctx); err != nil {

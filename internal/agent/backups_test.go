@@ -60,10 +60,12 @@ func TestBackupIsTheFirstOrderOfANode(t *testing.T) {
 type unreachable struct {
 	backup.Objects
 
-	stopped func() // called when the backup is stopped
+	called  chan struct{} // closed when the backup waits for an answer
+	stopped func()        // called when the backup is stopped
 }
 
 func (u unreachable) EtcdBackup(ctx context.Context, _ string) (*refitv1alpha1.EtcdBackup, error) {
+	close(u.called)
 	<-ctx.Done()
 	u.stopped()
 	return nil, ctx.Err()
@@ -78,13 +80,14 @@ func (a *Agent) waitingFor() string {
 
 func TestAnotherOrderStopsTheBackup(t *testing.T) {
 	a := newTestAgent(t, &apiStub{})
-	waited := ""
-	a.backups.Environment.Objects = unreachable{stopped: func() { waited = a.waitingFor() }}
+	waited, called := "", make(chan struct{})
+	a.backups.Environment.Objects = unreachable{called: called, stopped: func() { waited = a.waitingFor() }}
 	attempt, err := a.openBackup(&backupOrder(8).Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.backups.Run(t.Context(), attempt)
+	<-called // an order before would stop the attempt without a request
 	hold := backupOrder(9)
 	hold.Spec.Format, hold.Spec.Permit, hold.Spec.Backup = 1, refitv1alpha1.PermitHold, refitv1alpha1.BackupRef{}
 	if err := a.accept(t.Context(), hold); err != nil {

@@ -37,13 +37,16 @@ type Backups struct {
 
 // BackupState is an EtcdBackup and its progress.
 type BackupState struct {
-	Name      string `json:"name"`
-	UID       string `json:"uid"` // a part of the keys of its objects
-	Store     string `json:"store"`
-	Operation string `json:"operation,omitempty"` // the upgrade that relies on it
-	State     string `json:"state"`               // one of the Backup constants
-	Ended     bool   `json:"ended"`
-	Message   string `json:"message,omitempty"` // what it does or waits for, until it has ended
+	Name  string `json:"name"`
+	UID   string `json:"uid"` // a part of the keys of its objects
+	Store string `json:"store"`
+	// Identity is whether somebody can decrypt the backups of the store; nil if its BackupStore is
+	// unknown.
+	Identity  *BackupIdentity `json:"identity,omitempty"`
+	Operation string          `json:"operation,omitempty"` // the upgrade that relies on it
+	State     string          `json:"state"`               // one of the Backup constants
+	Ended     bool            `json:"ended"`
+	Message   string          `json:"message,omitempty"` // what it does or waits for, until it has ended
 
 	CreationTime time.Time `json:"creationTime"`
 	Node         string    `json:"node,omitempty"`
@@ -67,6 +70,13 @@ type BackupState struct {
 
 	// Error is why the last attempt failed.
 	Error *refitv1alpha1.BackupError `json:"error,omitempty"`
+}
+
+// BackupIdentity is the condition IdentityProven of a BackupStore.
+type BackupIdentity struct {
+	// Proven is true if an identity of a recipient of the store has decrypted a backup.
+	Proven  bool   `json:"proven"`
+	Message string `json:"message"`
 }
 
 // The states of a backup.

@@ -19,10 +19,21 @@ type Restore struct {
 	Description string `json:"description"`
 	// Lost is what the restore discards.
 	Lost []string `json:"lost,omitempty"`
-	// Identity is the file with the identity that each command reads on its node.
-	Identity string `json:"identity"`
+	// Identity is the file with the identity that each command reads on its node; empty if none is
+	// needed.
+	Identity string `json:"identity,omitempty"`
+	// Copy is what nodes need that have not taken the backup, nil if they need nothing.
+	Copy *RestoreCopy `json:"copy,omitempty"`
 	// Commands run in this order, each after the one before has ended.
 	Commands []RestoreCommand `json:"commands"`
+}
+
+// RestoreCopy is a backup in a directory of the node that has taken it. Shared storage needs no
+// copy.
+type RestoreCopy struct {
+	Directory string   `json:"directory"`
+	From      string   `json:"from"`
+	To        []string `json:"to"`
 }
 
 // RestoreCommand is the command for one node.

@@ -86,10 +86,18 @@ func (a *Attempt) waits(reason string) {
 // as good as when it was read back, and retention decides about it.
 var damaged = []string{"StoreCorrupt", "SnapshotChanged", "BackupCorrupted", "RestoreFailed", "BackupDiffers"}
 
-// discard deletes what a failed attempt has stored, unless a drill has proven it.
+// discard deletes what a failed attempt has stored, unless a drill has proven it, and its record: a
+// restore must not choose it.
 func (a *Attempt) discard(ctx context.Context) {
-	if a.status.Digest != "" && a.status.Drilled == nil {
-		enginebackup.Discard(ctx, a.target, a.id())
+	if a.status.Digest == "" || a.status.Drilled != nil {
+		return
+	}
+	enginebackup.Discard(ctx, a.target, a.id())
+	if a.manager.Environment.Forget == nil {
+		return
+	}
+	if err := a.manager.Environment.Forget(a.id()); err != nil {
+		a.manager.Log.Warn("cannot remove the record of a bad backup on this host", "error", err)
 	}
 }
 

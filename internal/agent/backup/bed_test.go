@@ -45,6 +45,7 @@ type bed struct {
 	snapshot  []byte
 	keys      store.Credentials
 	others    []refitv1alpha1.EtcdBackup
+	upgrades  []refitv1alpha1.ClusterUpgrade
 	trials    fakeTrials
 
 	mu       sync.Mutex
@@ -143,6 +144,10 @@ func (b *bed) EtcdBackup(context.Context, string) (*refitv1alpha1.EtcdBackup, er
 
 func (b *bed) EtcdBackups(context.Context) ([]refitv1alpha1.EtcdBackup, error) {
 	return append(b.others, b.request), nil
+}
+
+func (b *bed) ClusterUpgrades(context.Context) ([]refitv1alpha1.ClusterUpgrade, error) {
+	return b.upgrades, nil
 }
 
 func (b *bed) BackupStore(context.Context, string) (*refitv1alpha1.BackupStore, error) {

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
@@ -35,11 +36,18 @@ func (m *Manager) cleanLeftovers(ctx context.Context) {
 	})
 }
 
-// awaitClean waits until the leftovers are removed, or the attempt is stopped.
-func (m *Manager) awaitClean(ctx context.Context) {
+// awaitClean waits until the leftovers are removed, or the attempt is stopped. It reports the wait:
+// an agent that does not would lose its order.
+func (m *Manager) awaitClean(ctx context.Context, a *Attempt) {
 	if m.cleaned == nil {
 		return
 	}
+	select {
+	case <-m.cleaned:
+		return
+	default:
+	}
+	a.waits(fmt.Sprintf("removing what an interrupted drill left (at most %s)", cleanTimeout))
 	select {
 	case <-m.cleaned:
 	case <-ctx.Done():

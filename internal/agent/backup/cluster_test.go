@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,8 @@ func (b *bed) cluster(t *testing.T) *Cluster {
 			answer = b.request
 		case "GET " + refit + "etcdbackups":
 			answer = refitv1alpha1.EtcdBackupList{TypeMeta: named(metav1.TypeMeta{}, "EtcdBackupList", version), Items: []refitv1alpha1.EtcdBackup{b.request}}
+		case "GET " + refit + "clusterupgrades":
+			answer = refitv1alpha1.ClusterUpgradeList{TypeMeta: named(metav1.TypeMeta{}, "ClusterUpgradeList", version), Items: b.upgrades}
 		case "GET " + refit + "backupstores/local":
 			answer = b.store
 		case put + refit + "backupstores/local/status":
@@ -46,6 +49,10 @@ func (b *bed) cluster(t *testing.T) *Cluster {
 			answer = b.store
 		case "GET /api/v1/namespaces/kube-system":
 			answer = corev1.Namespace{TypeMeta: named(metav1.TypeMeta{}, "Namespace", "v1"), ObjectMeta: metav1.ObjectMeta{Name: "kube-system", UID: clusterUID}}
+		case "GET /api/v1/namespaces/kube-system/pods":
+			pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{clientURLs: "https://10.0.0.2:2379,https://cp-2:2379"}}}
+			pod.Spec.NodeName = "cp-2"
+			answer = corev1.PodList{TypeMeta: named(metav1.TypeMeta{}, "PodList", "v1"), Items: []corev1.Pod{pod, {}}}
 		default:
 			t.Errorf("unexpected %s %s", r.Method, r.URL.Path)
 		}
@@ -129,5 +136,12 @@ func TestAHostPrunesItsDirectory(t *testing.T) {
 	}
 	if _, err := c.Prune(t.Context(), "local", time.Now(), true); err == nil {
 		t.Error("a store that the host does not allow is pruned")
+	}
+}
+
+func TestEndpointsOfEtcdAreThoseOfItsPods(t *testing.T) {
+	got, err := newBed(t).cluster(t).EtcdEndpoints(t.Context())
+	if err != nil || len(got) != 1 || !slices.Equal(got["cp-2"], []string{"https://10.0.0.2:2379", "https://cp-2:2379"}) {
+		t.Errorf("%q %v", got, err)
 	}
 }

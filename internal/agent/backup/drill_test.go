@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -289,6 +290,28 @@ func TestKilledDrillIsCleanedUp(t *testing.T) {
 	}
 }
 
+// The controller withdraws an order that no agent takes within two minutes.
+func TestAnAttemptReportsThatItWaitsForLeftovers(t *testing.T) {
+	b := drilledBed(t)
+	synctest.Test(t, func(t *testing.T) {
+		b.Manager = b.manager(t.TempDir())
+		cleaned := make(chan struct{})
+		b.cleaned = cleaned
+		opened, err := b.Open(b.ref(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Run(t.Context(), opened)
+		synctest.Wait()
+		waits := len(b.reported) == 1 && b.reported[0].Phase == refitv1alpha1.BackupRunning && b.reported[0].Attempt == 1
+		if !waits || !strings.HasPrefix(b.reported[0].Message, "removing what an interrupted drill left") {
+			t.Errorf("reported %+v", b.reported)
+		}
+		close(cleaned)
+		b.Wait()
+	})
+}
+
 func TestStoppedDrillKeepsTheBackup(t *testing.T) {
 	b := drilledBed(t)
 	reached, stopped := make(chan struct{}), make(chan struct{})
@@ -316,6 +339,33 @@ func TestStoppedDrillKeepsTheBackup(t *testing.T) {
 	}
 }
 
+// A clock that is behind makes the new backup look like the oldest one.
+func TestAnAttemptKeepsItsOwnBackupWhateverTheClock(t *testing.T) {
+	b := drilledBed(t)
+	b.taken(t, 1)
+	b.others = []refitv1alpha1.EtcdBackup{*b.request.DeepCopy()}
+	b.store.Spec.Keep = &refitv1alpha1.BackupRetention{Last: 1}
+	synctest.Test(t, func(t *testing.T) { // its clock starts in the year 2000
+		b.Manager = b.manager(t.TempDir())
+		if got := b.take(t, 2); got.Phase != refitv1alpha1.BackupSucceeded || got.Drilled == nil {
+			t.Errorf("got %+v, %+v", got, got.Error)
+		}
+	})
+	if kept := b.attempts(t); !kept["2"] {
+		t.Errorf("the agent has deleted the backup that it reports as proven: the store has the attempts %v", kept)
+	}
+}
+
+// attempts returns the attempts that the store has.
+func (b *bed) attempts(t *testing.T) map[string]bool {
+	t.Helper()
+	kept := map[string]bool{}
+	for path := range b.stored(t) {
+		kept[strings.Split(path, "/")[2]] = true
+	}
+	return kept
+}
+
 func TestNewestDrilledBackupIsKept(t *testing.T) {
 	b := newBed(t)
 	b.request.Spec.Drill = refitv1alpha1.DrillRestore
@@ -325,10 +375,7 @@ func TestNewestDrilledBackupIsKept(t *testing.T) {
 	b.store.Spec.Keep = &refitv1alpha1.BackupRetention{Last: 1, Age: metav1.Duration{Duration: time.Nanosecond}}
 	b.take(t, 2)
 	b.take(t, 3)
-	kept := map[string]bool{}
-	for path := range b.stored(t) {
-		kept[strings.Split(path, "/")[2]] = true
-	}
+	kept := b.attempts(t)
 	if !kept["1"] || kept["2"] || !kept["3"] {
 		t.Errorf("the store has the attempts %v", kept)
 	}

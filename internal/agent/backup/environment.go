@@ -41,6 +41,8 @@ type Environment struct {
 	Leftovers func() bool
 	// Record adds the records of a stored backup to those of the host. It may be nil.
 	Record func(added backup.Records) error
+	// Forget removes the record of a backup that a drill has refuted. It may be nil.
+	Forget func(id backup.ID) error
 }
 
 // Runner runs drills and rehearsals: *rehearsal.Runner.
@@ -61,6 +63,8 @@ type Objects interface {
 	EtcdBackup(ctx context.Context, name string) (*refitv1alpha1.EtcdBackup, error)
 	// EtcdBackups lists all of them.
 	EtcdBackups(ctx context.Context) ([]refitv1alpha1.EtcdBackup, error)
+	// ClusterUpgrades lists all of them.
+	ClusterUpgrades(ctx context.Context) ([]refitv1alpha1.ClusterUpgrade, error)
 	BackupStore(ctx context.Context, name string) (*refitv1alpha1.BackupStore, error)
 	// Credentials returns the credentials of a name, from the host or from a Secret.
 	Credentials(ctx context.Context, name string) (store.Credentials, error)

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/refit-dev/refit/internal/engine/backup/store"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -42,6 +44,19 @@ func writeTree(t *testing.T, root string, files map[string]string) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A backup that no restore can read must not succeed.
+func TestMoreFilesThanARestoreReadsFailTheBackup(t *testing.T) {
+	root, files := t.TempDir(), map[string]string{"etc/kubernetes/manifests/kube-apiserver.yaml": serverManifest}
+	files["etc/kubernetes/pki/ca.crt"], files["opt/encryption/config.yaml"] = "ca", "encryption"
+	for i := range backup.MaxHostFiles / maxHostFile {
+		files[fmt.Sprintf("etc/kubernetes/audit/%d.log", i)] = string(make([]byte, maxHostFile))
+	}
+	writeTree(t, root, files)
+	if err := WriteHostFiles(io.Discard, root); err == nil || !strings.Contains(err.Error(), "more than 64 MiB") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -35,7 +36,7 @@ func WriteHostFiles(to io.Writer, root string) error {
 	if err != nil {
 		return err
 	}
-	archive := tar.NewWriter(to)
+	archive := tar.NewWriter(&limited{to, backup.MaxHostFiles})
 	written := map[string]bool{kubeadmTemp: true}
 	for _, path := range paths {
 		if err := required(root, path); err != nil {
@@ -48,6 +49,19 @@ func WriteHostFiles(to io.Writer, root string) error {
 		}
 	}
 	return archive.Close()
+}
+
+// limited fails instead of writing an archive that a restore could not read.
+type limited struct {
+	to   io.Writer
+	left int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, fmt.Errorf("the files of the host have more than %d MiB: move what is no configuration out of /etc/kubernetes", backup.MaxHostFiles>>20)
+	}
+	return l.to.Write(p)
 }
 
 // required returns an error for a file that a flag of the API server names and that a backup would

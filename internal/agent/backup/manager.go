@@ -5,14 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/orders"
 )
@@ -42,24 +40,21 @@ type Manager struct {
 // leftovers of its drill.
 func (m *Manager) Resume(ctx context.Context) error {
 	m.cleanLeftovers(ctx)
-	entries, err := os.ReadDir(m.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	names, err := m.slots()
 	if err != nil {
-		return durable.Explain(err, "list", m.Dir)
+		return err
 	}
-	for _, entry := range entries {
-		last, err := m.openSlot(entry.Name())
+	for _, name := range names {
+		last, err := m.openSlot(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // interrupted before the attempt had a journal
 		}
 		if err != nil {
-			m.repair(entry.Name(), err)
+			m.repair(name, err)
 			continue
 		}
 		if err := m.endInterrupted(last); err != nil {
-			m.Log.Error("cannot remove the files of the last backup", "slot", entry.Name(), "error", err)
+			m.Log.Error("cannot remove the files of the last backup", "slot", name, "error", err)
 		}
 	}
 	return nil
@@ -106,7 +101,7 @@ func (m *Manager) Run(ctx context.Context, a *Attempt) {
 	m.ended = ended
 	m.running.Go(func() {
 		defer close(ended)
-		m.awaitClean(ctx)
+		m.awaitClean(ctx, a)
 		bounded, cancel := context.WithTimeout(ctx, orders.BackupTimeout-5*time.Minute)
 		defer cancel()
 		a.guarded(bounded)

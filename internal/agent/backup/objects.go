@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,6 +50,15 @@ func (c *Cluster) EtcdBackups(ctx context.Context) ([]refitv1alpha1.EtcdBackup, 
 	return list.Items, nil
 }
 
+// ClusterUpgrades lists all ClusterUpgrades.
+func (c *Cluster) ClusterUpgrades(ctx context.Context) ([]refitv1alpha1.ClusterUpgrade, error) {
+	list := &refitv1alpha1.ClusterUpgradeList{}
+	if err := c.list(ctx, "clusterupgrades", list); err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
 // BackupStore reads a BackupStore.
 func (c *Cluster) BackupStore(ctx context.Context, name string) (*refitv1alpha1.BackupStore, error) {
 	found := &refitv1alpha1.BackupStore{}
@@ -60,6 +70,31 @@ func (c *Cluster) ClusterUID(ctx context.Context) (string, error) {
 	found := &corev1.Namespace{}
 	err := c.get(ctx, corev1.SchemeGroupVersion, "", "namespaces", "kube-system", found)
 	return string(found.UID), err
+}
+
+// clientURLs is the annotation with the client URLs of a member, which kubeadm writes and reads.
+const clientURLs = "kubeadm.kubernetes.io/etcd.advertise-client-urls"
+
+// EtcdEndpoints returns the client URLs of the etcd members in static pods, by node.
+func (c *Cluster) EtcdEndpoints(ctx context.Context) (map[string][]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, objectTimeout)
+	defer cancel()
+	client, err := c.client(corev1.SchemeGroupVersion)
+	if err != nil {
+		return nil, err
+	}
+	pods := &corev1.PodList{}
+	request := client.Get().Namespace("kube-system").Resource("pods").Param("labelSelector", "component=etcd,tier=control-plane")
+	if err := request.Do(ctx).Into(pods); err != nil {
+		return nil, fmt.Errorf("cannot list the pods of etcd: %w", err)
+	}
+	out := map[string][]string{}
+	for i := range pods.Items {
+		if urls := pods.Items[i].Annotations[clientURLs]; urls != "" {
+			out[pods.Items[i].Spec.NodeName] = strings.Split(urls, ",")
+		}
+	}
+	return out, nil
 }
 
 // Credentials reads the file of the name on this host or, without one, the Secret of the name.
@@ -122,7 +157,7 @@ func (c *Cluster) client(group schema.GroupVersion) (*rest.RESTClient, error) {
 	}
 	known := runtime.NewScheme()
 	_ = refitv1alpha1.AddToScheme(known) // it cannot fail
-	known.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Secret{}, &corev1.Namespace{})
+	known.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Secret{}, &corev1.Namespace{}, &corev1.PodList{})
 	config.NegotiatedSerializer = serializer.NewCodecFactory(known).WithoutConversion()
 	return rest.RESTClientFor(config)
 }

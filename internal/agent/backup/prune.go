@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
@@ -16,11 +17,11 @@ func (c *Cluster) Prune(ctx context.Context, name string, now time.Time, deletes
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.EtcdBackups(ctx)
+	uid, err := c.ClusterUID(ctx)
 	if err != nil {
 		return nil, err
 	}
-	uid, err := c.ClusterUID(ctx)
+	retention, err := retentionOf(ctx, c, uid, &found.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func (c *Cluster) Prune(ctx context.Context, name string, now time.Time, deletes
 	if err != nil {
 		return nil, err
 	}
-	expired := enginebackup.Retention{ClusterUID: uid, Keep: etcdbackup.Keep(&found.Spec), Proven: etcdbackup.Drilled(all)}.Expired(now, listed)
+	expired := enginebackup.Expired(now, retention, listed)
 	if deletes {
 		_, err = enginebackup.Delete(ctx, target, expired)
 	}
@@ -44,14 +45,12 @@ func (a *Attempt) prune(ctx context.Context) error {
 	if err := a.begin(ctx, stepPrune); err != nil {
 		return nil //nolint:nilerr // the backup is complete
 	}
-	proven, err := a.proven(ctx)
+	retention, err := a.retention(ctx)
 	if err != nil {
-		a.manager.Log.Warn("cannot read which backups were restored in a drill; the next backup deletes old ones", "store", a.ref.Store, "error", err)
+		a.manager.Log.Warn("cannot read which backups are in use; the next backup deletes old ones", "store", a.ref.Store, "error", err)
 		return nil
 	}
-	deleted, err := enginebackup.Prune(ctx, a.target, time.Now(), enginebackup.Retention{
-		ClusterUID: a.clusterUID, Keep: etcdbackup.Keep(&a.spec), Proven: proven,
-	})
+	deleted, err := enginebackup.Prune(ctx, a.target, time.Now(), retention)
 	if err != nil {
 		a.manager.Log.Warn("cannot delete old backups; the next backup tries again", "store", a.ref.Store, "error", err)
 	}
@@ -59,15 +58,25 @@ func (a *Attempt) prune(ctx context.Context) error {
 	return nil
 }
 
-// proven returns which stored backups were restored in a drill: the newest of them is never
-// deleted. The result of this attempt is not in its EtcdBackup yet.
-func (a *Attempt) proven(ctx context.Context) (func(id backup.ID, digest string) bool, error) {
-	all, err := a.manager.Environment.Objects.EtcdBackups(ctx)
-	if err != nil {
-		return nil, err
-	}
-	drilled := etcdbackup.Drilled(all)
-	return func(id backup.ID, digest string) bool {
+// retention returns what the store keeps. The result of this attempt is not in its EtcdBackup yet:
+// it counts, and it stays even if the clock of this host is behind those that took the others.
+func (a *Attempt) retention(ctx context.Context) (backup.Retention, error) {
+	r, err := retentionOf(ctx, a.manager.Environment.Objects, a.clusterUID, &a.spec)
+	drilled, running, relied := r.Proven, r.Running, r.Relied
+	r.Proven = func(id backup.ID, digest string) bool {
 		return digest == a.status.Digest && a.status.Drilled != nil || drilled(id, digest)
-	}, nil
+	}
+	r.Running = func(id backup.ID) bool { return id != a.id() && running(id) }
+	r.Relied = func(id backup.ID) bool { return id == a.id() || relied(id) }
+	return r, err
+}
+
+// retentionOf returns what a store keeps according to the cluster.
+func retentionOf(ctx context.Context, from Objects, clusterUID string, store *refitv1alpha1.BackupStoreSpec) (backup.Retention, error) {
+	all, err := from.EtcdBackups(ctx)
+	if err != nil {
+		return backup.Retention{}, err
+	}
+	operations, err := from.ClusterUpgrades(ctx)
+	return etcdbackup.Retention(clusterUID, store, all, operations), err
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"sync"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/durable"
@@ -60,7 +61,7 @@ func (c *Cluster) Record(ctx context.Context, path string) error {
 func has(r backup.Records, backups []refitv1alpha1.EtcdBackup) bool {
 	for _, b := range recordsOf("", backups, nil).Backups {
 		if !slices.ContainsFunc(r.Backups, func(known backup.Record) bool {
-			return known.ID() == b.ID() && known.Digest == b.Digest && known.Drilled == b.Drilled
+			return known.ID() == b.ID() && known.Digest == b.Digest && known.Node == b.Node && known.Drilled == b.Drilled
 		}) {
 			return false
 		}
@@ -68,8 +69,13 @@ func has(r backup.Records, backups []refitv1alpha1.EtcdBackup) bool {
 	return true
 }
 
+// recordsLock guards the file: an attempt and the agent change it.
+var recordsLock sync.Mutex
+
 // AddRecords adds records to those of the host.
 func AddRecords(path string, added backup.Records) error {
+	recordsLock.Lock()
+	defer recordsLock.Unlock()
 	before, err := ReadRecords(path)
 	if err != nil {
 		before = backup.Records{} // damaged: written again
@@ -78,21 +84,38 @@ func AddRecords(path string, added backup.Records) error {
 	if reflect.DeepEqual(before, after) {
 		return nil
 	}
-	text, err := json.MarshalIndent(after, "", "  ")
+	return writeRecords(path, after)
+}
+
+func writeRecords(path string, records backup.Records) error {
+	text, err := json.MarshalIndent(records, "", "  ")
 	if err != nil {
 		return err
 	}
 	return durable.WriteFile(path, append(text, '\n'), 0o600)
 }
 
-// recordsOf returns the backups of a cluster that succeeded.
+// ForgetRecord removes the record of a backup that a drill has refuted.
+func ForgetRecord(path string, id backup.ID) error {
+	recordsLock.Lock()
+	defer recordsLock.Unlock()
+	records, err := ReadRecords(path)
+	if err != nil {
+		return err
+	}
+	records.Backups = slices.DeleteFunc(records.Backups, func(r backup.Record) bool { return r.ID() == id.String() })
+	return writeRecords(path, records)
+}
+
+// recordsOf returns the backups of a cluster that succeeded. One that is still in its drill has
+// not.
 func recordsOf(clusterUID string, backups []refitv1alpha1.EtcdBackup, stores []refitv1alpha1.BackupStore) backup.Records {
 	records := backup.Records{Stores: map[string]refitv1alpha1.BackupStoreSpec{}}
 	for i := range stores {
 		records.Stores[stores[i].Name] = stores[i].Spec
 	}
 	for i := range backups {
-		if b := &backups[i]; b.Status.ReadBack != nil && b.Status.Digest != "" {
+		if b := &backups[i]; b.Status.ReadBack != nil && b.Status.Digest != "" && b.Status.StartTime == nil {
 			records.Backups = append(records.Backups, recordOf(clusterUID, b))
 		}
 	}
@@ -122,8 +145,8 @@ func recordOf(clusterUID string, b *refitv1alpha1.EtcdBackup) backup.Record {
 		at = b.Status.Uploaded
 	}
 	return backup.Record{
-		ClusterUID: clusterUID, Name: b.Name, UID: string(b.UID), Attempt: int(b.Status.Attempt), Store: b.Spec.Store, Digest: b.Status.Digest,
-		Revision: b.Status.Revision, Time: at.UTC(), Drilled: b.Status.Drilled != nil,
+		ClusterUID: clusterUID, Name: b.Name, UID: string(b.UID), Attempt: int(b.Status.Attempt), Store: b.Spec.Store, Node: b.Status.Node,
+		Digest: b.Status.Digest, Revision: b.Status.Revision, Time: at.UTC(), Drilled: b.Status.Drilled != nil,
 	}
 }
 

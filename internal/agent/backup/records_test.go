@@ -10,6 +10,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 func succeeded(uid types.UID, at time.Time) refitv1alpha1.EtcdBackup {
@@ -49,6 +50,29 @@ func TestRecordsHaveEveryBackupThatSucceeded(t *testing.T) {
 	}
 	if has(records, []refitv1alpha1.EtcdBackup{succeeded("new", at)}) || has(records, []refitv1alpha1.EtcdBackup{drilled}) {
 		t.Error("a new or changed backup is not recorded")
+	}
+}
+
+func TestABackupInItsDrillIsNotRecordedByOtherHosts(t *testing.T) {
+	running := succeeded("running", time.Date(2026, 5, 4, 3, 0, 0, 0, time.UTC))
+	running.Status.StartTime = running.Status.ReadBack
+	if got := recordsOf(clusterUID, []refitv1alpha1.EtcdBackup{running}, nil); len(got.Backups) > 0 {
+		t.Errorf("recorded: %+v", got.Backups)
+	}
+}
+
+// Without a name, a restore chooses the newest record.
+func TestABackupThatADrillRefutesIsNotRecorded(t *testing.T) {
+	b, path := drilledBed(t), filepath.Join(t.TempDir(), "backups.json")
+	b.Environment.Record = func(added backup.Records) error { return AddRecords(path, added) }
+	b.Environment.Forget = func(id backup.ID) error { return ForgetRecord(path, id) }
+	b.take(t, 1)
+	b.trials.cannot = node.ManualIntervention("BackupDiffers", nil, "Take another backup", "the restored backup differs")
+	if got := b.take(t, 2); got.Phase != refitv1alpha1.BackupFailed || b.attempts(t)["2"] {
+		t.Fatalf("got %+v", got)
+	}
+	if got, err := ReadRecords(path); err != nil || len(got.Backups) != 1 || got.Backups[0].Attempt != 1 {
+		t.Errorf("recorded: %+v, %v", got.Backups, err)
 	}
 }
 

@@ -113,24 +113,34 @@ func (m *Manager) unpin(hops string) error {
 	return nil
 }
 
-// removeOthers removes the slots of all other attempts.
-func (m *Manager) removeOthers(keep string) error {
+// slots returns the names of all slots.
+func (m *Manager) slots() (names []string, err error) {
 	entries, err := os.ReadDir(m.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return durable.Explain(err, "list", m.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, durable.Explain(err, "list", m.Dir)
 	}
 	for _, entry := range entries {
-		if entry.Name() == keep {
+		names = append(names, entry.Name())
+	}
+	return names, nil
+}
+
+// removeOthers removes the slots of all other attempts.
+func (m *Manager) removeOthers(keep string) error {
+	names, err := m.slots()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == keep {
 			continue
 		}
-		if err := m.unpin(filepath.Join(m.Dir, entry.Name(), hopsDir)); err != nil {
+		dir := filepath.Join(m.Dir, name)
+		if err := m.unpin(filepath.Join(dir, hopsDir)); err != nil {
 			m.Log.Warn("images of an earlier rehearsal stay pinned", "error", err)
 		}
-		if err := os.RemoveAll(filepath.Join(m.Dir, entry.Name())); err != nil {
-			return durable.Explain(err, "remove", filepath.Join(m.Dir, entry.Name()))
+		if err := os.RemoveAll(dir); err != nil {
+			return durable.Explain(err, "remove", dir)
 		}
 	}
 	return nil

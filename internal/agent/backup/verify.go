@@ -59,6 +59,8 @@ func (c *Cluster) Verify(ctx context.Context, name string, identities []age.Iden
 
 // proveIdentity records in a BackupStore that the identities of recipients have decrypted a backup.
 func (c *Cluster) proveIdentity(ctx context.Context, store, name string, recipients []string) (proven bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*objectTimeout)
+	defer cancel()
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		current, err := c.BackupStore(ctx, store)
 		if err != nil {

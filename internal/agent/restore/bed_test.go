@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +45,9 @@ type bed struct {
 	// learner is the member that is being replaced.
 	learner string
 }
+
+// empty is the data of a member that has started without any.
+const empty = "empty"
 
 // machine is a simulated host. Its etcd runs while its manifest is there, with the data of that
 // time.
@@ -114,10 +118,10 @@ func (m *machine) desk(t *testing.T, dieAt string) *Desk {
 	return &Desk{
 		Site: m.site(), Machine: m, For: func(string) {}, Now: now, Exclusive: true, Progress: func(message string) { m.progress = append(m.progress, message) },
 		Records: backup.Records{
-			Stores: map[string]refitv1alpha1.BackupStoreSpec{"local": {}},
+			Stores: map[string]refitv1alpha1.BackupStoreSpec{"local": {Path: &refitv1alpha1.PathStore{Directory: "/backups"}}},
 			Backups: []backup.Record{
 				{ClusterUID: clusterUID, Name: "nightly", UID: backupUID, Attempt: 1, Store: "local", Digest: m.bed.stored.Digest, Revision: 3},
-				{ClusterUID: clusterUID, Name: "older", UID: "0a1b2c3d-0000-4000-8000-00000000000b", Attempt: 1, Store: "local", Digest: "sha256:older", Revision: 2},
+				{ClusterUID: clusterUID, Name: "older", UID: "0a1b2c3d-0000-4000-8000-00000000000b", Attempt: 1, Store: "local", Node: "cp-3", Digest: "sha256:older", Revision: 2},
 			},
 		},
 		Open: func(*refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error) { return m.bed.target(t), nil },
@@ -272,6 +276,26 @@ func (m *machine) Serving(_ context.Context, _ []byte, _ string, members []resto
 	return nil
 }
 
+// Revision is 1 after etcd has started without data, and else beyond that of the backup.
+func (m *machine) Revision(context.Context, []byte) (int64, error) {
+	if m.bed.running[m.name] == empty {
+		return 1, nil
+	}
+	return 100, nil
+}
+
+// Live returns the members while the others serve.
+func (m *machine) Live(ctx context.Context, manifest []byte, self string) ([]restore.Member, string, error) {
+	var members []restore.Member
+	for _, name := range slices.Sorted(maps.Keys(m.bed.hosts)) {
+		members = append(members, restore.Member{Name: name, PeerURLs: []string{"https://" + name + ":2380"}})
+	}
+	if len(m.Serving(ctx, manifest, self, members)) == 0 {
+		return nil, "", errors.New("no other member of etcd serves")
+	}
+	return members, clusterUID, nil
+}
+
 func (m *machine) APIServerReady(context.Context) error {
 	if m.unready > 0 {
 		m.unready--
@@ -288,7 +312,12 @@ func (m *machine) APIServerReady(context.Context) error {
 	return nil
 }
 
-func (m *machine) ClusterUID(context.Context) (string, error) { return clusterUID, nil }
+func (m *machine) ClusterUID(context.Context) (string, error) {
+	if m.bed.running[m.name] == empty {
+		return "", errors.New("the namespace kube-system does not exist")
+	}
+	return clusterUID, nil
+}
 
 func etcdManifest(name, data string) string {
 	return fmt.Sprintf(`apiVersion: v1

@@ -138,3 +138,15 @@ func TestRestoreWithoutAHostThatDoesNotComeBack(t *testing.T) {
 		t.Error("an unknown host is left out")
 	}
 }
+
+// Two etcds would have the same cluster, each with its own API servers.
+func TestHostsThatServeAreNotLeftOut(t *testing.T) {
+	b := newBed(t, "cp-1", "cp-2", "cp-3")
+	b.running["cp-2"], b.running["cp-3"] = "live", "live"
+	m := b.hosts["cp-1"]
+	before := tree(t, m.root)
+	_, _, err := m.restore(t, Request{Without: []string{"cp-2", "cp-3"}}, "")
+	if err == nil || err.Error() != "LeftOutServes" || tree(t, m.root) != before {
+		t.Errorf("a second etcd is restored beside the one that serves: %v", err)
+	}
+}

@@ -41,7 +41,7 @@ func (r *Restore) step(ctx context.Context, step restore.Step) error {
 	}
 	r.point(step.Name + "/started")
 	if err := r.action(step.Name)(ctx); err != nil {
-		if !errors.Is(err, ErrPending) {
+		if !errors.Is(err, ErrPending) && ctx.Err() == nil { // an interruption is no failure
 			_ = r.write(node.Record{Kind: node.Failed, Step: step.Name, Failure: failureOf(err).Persistent()})
 		}
 		return err

@@ -3,10 +3,12 @@ package restore
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
@@ -101,6 +103,17 @@ func TestOpenRestoreDoesNotContinueAsAnotherBackup(t *testing.T) {
 		if _, _, err := m.restore(t, request, ""); err == nil {
 			t.Errorf("%s: another backup than the requested one was restored", name)
 		}
+	}
+}
+
+// The default store is a directory of each host.
+func TestBackupOfAnotherHostIsNamed(t *testing.T) {
+	b := newBed(t, "cp-1")
+	must(t, os.RemoveAll(filepath.Join(b.dir, backupUID)))
+	path := &refitv1alpha1.PathStore{Directory: "/mnt/backups"}
+	_, _, err := b.hosts["cp-1"].restore(t, Request{Store: &refitv1alpha1.BackupStoreSpec{Path: path}}, "")
+	if err == nil || !strings.Contains(err.Error(), "copy /mnt/backups/"+backupUID+" from it") {
+		t.Errorf("got %v", err)
 	}
 }
 

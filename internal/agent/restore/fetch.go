@@ -1,7 +1,6 @@
 package restore
 
 import (
-	"archive/tar"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
-	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
@@ -26,18 +24,34 @@ type Source struct {
 	From       enginebackup.Target
 	Expected   backup.Expected
 	Identities []age.Identity
+	// Directory is that of the store on this host; empty for a bucket.
+	Directory string
+	// Node is the one that has taken the backup; empty if it is not recorded.
+	Node string
 }
 
-// maxFiles bounds the files of the host in memory.
-const maxFiles = 64 << 20
-
-// hostCA is the certificate of the cluster's CA in the archive of the host's files.
-const hostCA = "etc/kubernetes/pki/ca.crt"
+// find finds the backup. A directory may be another one on each host.
+func (s Source) find(ctx context.Context) (enginebackup.Stored, error) {
+	stored, err := enginebackup.Find(ctx, s.From, s.Expected)
+	if !errors.Is(err, backup.ErrIncomplete) && !errors.Is(err, backup.ErrNotFound) {
+		return stored, err
+	}
+	from := filepath.Join(s.Directory, s.From.Prefix, s.Expected.ID.UID)
+	switch {
+	case s.Directory == "":
+		err = fmt.Errorf("%w. Retention may have deleted it: `refit-agent restore --list` prints others", err)
+	case s.Node == "":
+		err = fmt.Errorf("%w. If another control plane host has taken the backup, copy %s from it to the same path on this host", err, from)
+	default:
+		err = fmt.Errorf("%w. %s has taken the backup: copy %s from it to the same path on this host, unless retention has deleted it", err, s.Node, from)
+	}
+	return stored, err
+}
 
 // Fetch reads a backup into a file, decrypts and verifies it. Nothing of a backup that does not
 // verify is left.
 func (s Source) Fetch(ctx context.Context, to string) (b restore.Backup, err error) {
-	stored, err := enginebackup.Find(ctx, s.From, s.Expected)
+	stored, err := s.find(ctx)
 	if err != nil {
 		return b, err
 	}
@@ -56,7 +70,7 @@ func (s Source) Fetch(ctx context.Context, to string) (b restore.Backup, err err
 		case backup.PartEtcd:
 			err = s.fetchSnapshot(ctx, m, part, to)
 		case backup.PartHost:
-			err = enginebackup.Open(ctx, s.From, m, part, s.Identities, func(plain io.Reader) error { return readHostFiles(plain, &b) })
+			b.CAs, err = s.readCAs(ctx, m, part)
 		}
 		if err != nil {
 			return b, fmt.Errorf("the backup does not verify: %w", err)
@@ -115,28 +129,4 @@ func readContent(ctx context.Context, file string, m *backup.Manifest, b *restor
 		return errors.New("the snapshot has no members")
 	}
 	return nil
-}
-
-// readHostFiles reads the CA of the cluster from the archive of the host's files.
-func readHostFiles(plain io.Reader, b *restore.Backup) error {
-	archive := tar.NewReader(io.LimitReader(plain, maxFiles))
-	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("cannot read the files of the host: %w", err)
-		}
-		if header.Name != hostCA {
-			continue
-		}
-		text, err := io.ReadAll(archive)
-		if err != nil {
-			return fmt.Errorf("cannot read the files of the host: %w", err)
-		}
-		if b.CAs, err = kubeadm.CAKeys(text); err != nil {
-			return fmt.Errorf("cannot read the CA in the backup: %w", err)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package restore
 
 import (
-	"archive/tar"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
@@ -85,9 +84,9 @@ func memberIn(manifest []byte) string {
 	return m.Flags["name"][0]
 }
 
-// hostFiles reads the files of the host. They are proven when Open has returned.
+// hostFiles reads the files of the host.
 func (s Source) hostFiles(ctx context.Context) (b restore.Backup, files map[string]restore.File, err error) {
-	stored, err := enginebackup.Find(ctx, s.From, s.Expected)
+	stored, err := s.find(ctx)
 	if err != nil {
 		return b, nil, err
 	}
@@ -96,39 +95,14 @@ func (s Source) hostFiles(ctx context.Context) (b restore.Backup, files map[stri
 	if at < 0 {
 		return b, nil, errors.New("the backup has no files of a host")
 	}
-	files = map[string]restore.File{}
-	err = enginebackup.Open(ctx, s.From, stored.Manifest, stored.Manifest.Parts[at], s.Identities, func(plain io.Reader) error {
-		return readFiles(plain, files)
-	})
+	files, err = s.readPart(ctx, stored.Manifest, stored.Manifest.Parts[at], func(string) bool { return true })
 	if err == nil {
-		b.CAs, err = kubeadm.CAKeys(files["/"+hostCA].Content)
+		b.CAs, err = casOf(files)
 	}
 	if err != nil {
 		return b, nil, fmt.Errorf("the backup does not verify: %w", err)
 	}
 	return b, files, nil
-}
-
-func readFiles(plain io.Reader, files map[string]restore.File) error {
-	archive := tar.NewReader(io.LimitReader(plain, maxFiles))
-	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("cannot read the files of the host: %w", err)
-		}
-		if !filepath.IsLocal(header.Name) || filepath.Clean(header.Name) != header.Name || header.Typeflag != tar.TypeReg {
-			return fmt.Errorf("the files of the host contain %q, which is no path of a file", header.Name)
-		}
-		content, err := io.ReadAll(archive)
-		if err != nil {
-			return fmt.Errorf("cannot read the files of the host: %w", err)
-		}
-		path := "/" + header.Name
-		files[path] = restore.File{Path: path, Mode: header.FileInfo().Mode().Perm(), UID: header.Uid, GID: header.Gid, Content: content}
-	}
 }
 
 // present reads the files of this host that the backup has, too.
@@ -168,14 +142,21 @@ func (f *FileRestore) Write() error {
 		if err := durable.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
-		if err := durable.WriteFileWith(to, file.Content, durable.Attributes{Mode: file.Mode, Owner: durable.Owner{UID: file.UID, GID: file.GID}}); err != nil {
+		// A backup has no extended attributes: the file gets those of the present one, or the
+		// SELinux label of a new one.
+		attributes, err := durable.AttributesFor(to, file.Mode)
+		if err != nil {
+			return durable.Explain(err, "write", to)
+		}
+		attributes.Mode, attributes.Owner = file.Mode, durable.Owner{UID: file.UID, GID: file.GID}
+		if err := durable.WriteFileWith(to, file.Content, attributes); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Print prints what is missing and what differs, and what is written.
+// Print prints what is missing and what differs, and what would be written.
 func (f *FileRestore) Print(to io.Writer) {
 	fmt.Fprintf(to, "Backup:     %s, of %s\n", f.Backup.ID, f.Backup.Time.Format("2006-01-02 15:04:05 UTC"))
 	if f.From != "" {
@@ -188,17 +169,17 @@ func (f *FileRestore) Print(to io.Writer) {
 			same++
 			continue
 		}
-		action := "kept"
+		action := "keep"
 		if c.Write {
-			action = "written"
+			action = "write"
 		} else if c.State == restore.FileMissing {
-			action = "not written"
+			action = "skip"
 		}
-		fmt.Fprintf(to, "  %-8s %-11s %s\n", c.State, action, c.Path)
+		fmt.Fprintf(to, "  %-8s %-6s %s\n", c.State, action, c.Path)
 		if c.Note != "" {
 			fmt.Fprintln(to, "           "+c.Note)
 		}
 	}
-	fmt.Fprintf(to, "  %d files are the same.\n", same)
+	fmt.Fprintf(to, "  %s unchanged.\n", phrase.Count(same, "file"))
 	printRefusals(to, f.Refusals)
 }

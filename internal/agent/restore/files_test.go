@@ -32,7 +32,7 @@ func hostFiles(t *testing.T) map[string]string {
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	must(t, err)
 	return map[string]string{
-		hostCA:                               string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		hostCA[1:]:                           string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
 		"etc/kubernetes/pki/ca.key":          "secret",
 		"etc/kubernetes/admin.conf":          "of cp-1",
 		"etc/kubernetes/manifests/etcd.yaml": etcdManifest("cp-1", "/var/lib/etcd"),
@@ -102,7 +102,7 @@ func TestLostFilesOfAHostAreWritten(t *testing.T) {
 	}
 	var text strings.Builder
 	f.Print(&text)
-	for _, line := range []string{"Missing  written     /etc/kubernetes/pki/ca.key", "Differs  kept        /etc/kubernetes/admin.conf", "2 files are the same"} {
+	for _, line := range []string{"Missing  write  /etc/kubernetes/pki/ca.key", "Differs  keep   /etc/kubernetes/admin.conf", "2 files unchanged"} {
 		if !strings.Contains(text.String(), line) {
 			t.Errorf("%q is missing in\n%s", line, text.String())
 		}
@@ -120,7 +120,7 @@ func TestFilesOfAnotherHostOrClusterAreNotWritten(t *testing.T) {
 		t.Errorf("%v %+v", err, f)
 	}
 	must(t, os.MkdirAll(filepath.Dir(m.path("root", hostCA)), 0o700))
-	must(t, os.WriteFile(m.path("root", hostCA), []byte(hostFiles(t)[hostCA]), 0o600))
+	must(t, os.WriteFile(m.path("root", hostCA), []byte(hostFiles(t)[hostCA[1:]]), 0o600))
 	if f, err := m.files(t, "cp-1"); err != nil || len(f.Refusals) != 1 || f.Refusals[0].Reason != "OtherCluster" {
 		t.Errorf("%v %+v", err, f)
 	}
@@ -133,6 +133,17 @@ func TestArchiveNeverWritesOutsideOfItsRoot(t *testing.T) {
 	b.storeFiles(t, files)
 	if f, err := b.hosts["cp-1"].files(t, "cp-1"); err == nil {
 		t.Errorf("%+v", f)
+	}
+}
+
+// Agents of former versions stored archives of any size.
+func TestLargeFilesOfAHostDoNotKeepTheDataFromBeingRestored(t *testing.T) {
+	b := newBed(t, "cp-1")
+	files := hostFiles(t)
+	files["etc/kubernetes/large"] = string(make([]byte, backup.MaxHostFiles))
+	b.storeFiles(t, files)
+	if _, _, err := b.hosts["cp-1"].restore(t, Request{}, ""); err != nil {
+		t.Errorf("the backup cannot be restored: %v", err)
 	}
 }
 

@@ -37,9 +37,11 @@ type Pods interface {
 	APIServerReady(ctx context.Context) error
 }
 
-// Cluster identifies the cluster that the API serves.
+// Cluster is the cluster that the API serves.
 type Cluster interface {
 	ClusterUID(ctx context.Context) (string, error)
+	// EtcdEndpoints returns the client URLs of the members of etcd, by node.
+	EtcdEndpoints(ctx context.Context) (map[string][]string, error)
 }
 
 // For sets the name of the Node, which is that of its etcd member.
@@ -103,6 +105,20 @@ func (h *Host) Serving(ctx context.Context, manifest []byte, self string, member
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Revision reads that of the member of this host.
+func (h *Host) Revision(ctx context.Context, manifest []byte) (int64, error) {
+	config, err := etcd.ConfigFromManifest(manifest)
+	if err != nil {
+		return 0, err
+	}
+	client, err := etcd.Dial(config)
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	return client.Revision(ctx)
 }
 
 // serving returns nil if a member answers a read with the quorum of its cluster. A member whose

@@ -20,6 +20,11 @@ type Machine interface {
 	// Serving returns the names of the members that answer a read which needs the quorum, each at
 	// its own address. The manifest of etcd has the certificates.
 	Serving(ctx context.Context, manifest []byte, self string, members []restore.Member) []string
+	// Revision returns that of the member of this host.
+	Revision(ctx context.Context, manifest []byte) (int64, error)
+	// Live returns the members of etcd as another member than self reports them, which needs the
+	// quorum, and the UID of the cluster that the API serves.
+	Live(ctx context.Context, manifest []byte, self string) (members []restore.Member, clusterUID string, err error)
 	// ReplaceMember, InitialCluster and Promote change and read the members through one that
 	// serves: self is removed and added as a learner, then made a voting member.
 	ReplaceMember(ctx context.Context, manifest []byte, self restore.Member, members []restore.Member) error

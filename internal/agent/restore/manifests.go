@@ -29,9 +29,9 @@ func (r *Restore) manifest(component string) ([]byte, error) {
 }
 
 // park moves the manifest of a component away, so that the kubelet stops it, and waits until it has
-// ended. The copy is written first: a manifest is never without one.
+// ended. The copy, which keeps the attributes, is written first: a manifest is never without one.
 func (r *Restore) park(ctx context.Context, component string) error {
-	text, err := os.ReadFile(r.live(component))
+	err := durable.Copy(r.live(component), r.parked(component))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(r.parked(component)); err != nil {
@@ -39,11 +39,8 @@ func (r *Restore) park(ctx context.Context, component string) error {
 				"the manifest of %s is missing", component)
 		}
 	case err != nil:
-		return durable.Explain(err, "read", r.live(component))
+		return err
 	default:
-		if err := durable.WriteFile(r.parked(component), text, 0o600); err != nil {
-			return err
-		}
 		r.point(component + "/copied")
 		if err := durable.Remove(r.live(component)); err != nil {
 			return err
@@ -58,9 +55,5 @@ func (r *Restore) unpark(component string) error {
 	if _, err := os.Lstat(r.live(component)); err == nil {
 		return nil
 	}
-	text, err := os.ReadFile(r.parked(component))
-	if err != nil {
-		return durable.Explain(err, "read", r.parked(component))
-	}
-	return durable.WriteFile(r.live(component), text, 0o600)
+	return durable.Copy(r.parked(component), r.live(component))
 }

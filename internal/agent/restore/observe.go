@@ -94,6 +94,9 @@ func (m Member) Observe(ctx context.Context, machine Machine, o *restore.Observa
 	o.Host.Member, o.Host.PeerURL, o.Host.EtcdVersion, o.Host.SeparateWAL = m.Name, m.PeerURL, m.Version, m.SeparateWAL
 	serving := machine.Serving(ctx, m.manifest, m.Name, o.Backup.Members)
 	o.Etcd.Serves = slices.Contains(serving, m.Name)
+	if o.Etcd.Serves {
+		o.Etcd.Revision, _ = machine.Revision(ctx, m.manifest) // 0 if it is unknown
+	}
 	o.Etcd.Others = slices.ContainsFunc(serving, func(name string) bool { return name != m.Name })
 	if o.Etcd.APIServer = machine.APIServerReady(ctx) == nil; o.Etcd.APIServer && o.Etcd.Serves {
 		uid, err := machine.ClusterUID(ctx)

@@ -79,10 +79,6 @@ func (d *Desk) Prepare(ctx context.Context, request Request) (Prepared, error) {
 	if open {
 		return d.resume(ctx, plan, request)
 	}
-	source, err := d.source(request)
-	if err != nil {
-		return Prepared{}, err
-	}
 	if request.Run == 0 {
 		request.Run = restore.NewRun(d.Now)
 	}
@@ -93,6 +89,13 @@ func (d *Desk) Prepare(ctx context.Context, request Request) (Prepared, error) {
 		if err := d.removeUnconfirmed(); err != nil {
 			return Prepared{}, err
 		}
+	}
+	if len(request.Identities) == 0 {
+		return d.replacement(ctx, request)
+	}
+	source, err := d.source(request)
+	if err != nil {
+		return Prepared{}, err
 	}
 	d.Progress("fetching and verifying the backup " + source.Expected.ID.String())
 	fetched, err := source.Fetch(ctx, d.Snapshot(request.Run))
@@ -112,7 +115,11 @@ func (d *Desk) decide(ctx context.Context, request Request, fetched restore.Back
 		return Prepared{}, err
 	}
 	d.For(member.Name)
-	if fetched.Members, err = without(fetched.Members, request.Without); err != nil {
+	if slices.Contains(request.Without, member.Name) {
+		return Prepared{}, fmt.Errorf("--without %s is this host: name the hosts that do not come back", member.Name)
+	}
+	all := fetched.Members
+	if fetched.Members, err = without(all, request.Without); err != nil {
 		return Prepared{}, err
 	}
 	o := restore.Observation{Now: d.Now, Run: request.Run, Backup: fetched, Host: request.Host, Waived: request.Waived}
@@ -122,6 +129,10 @@ func (d *Desk) decide(ctx context.Context, request Request, fetched restore.Back
 	d.Progress("observing etcd and the API server")
 	if err := member.Observe(ctx, d.Machine, &o); err != nil {
 		return Prepared{}, err
+	}
+	if len(request.Without) > 0 {
+		serving := d.Machine.Serving(ctx, member.manifest, member.Name, all)
+		o.Etcd.LeftOut = slices.DeleteFunc(serving, func(name string) bool { return !slices.Contains(request.Without, name) })
 	}
 	p := Prepared{Observation: o, Decision: restore.Decide(o)}
 	p.Restore = d.restore(restore.Plan{
@@ -168,7 +179,7 @@ func (d *Desk) restore(plan restore.Plan) *Restore {
 
 // source finds the backup and its store.
 func (d *Desk) source(request Request) (Source, error) {
-	id, digest, spec := request.Backup, request.Digest, request.Store
+	id, digest, spec, node := request.Backup, request.Digest, request.Store, ""
 	for i, r := range d.Records.Backups {
 		if id != r.ID() && id != r.Name && (id != "" || i > 0) {
 			continue
@@ -177,6 +188,7 @@ func (d *Desk) source(request Request) (Source, error) {
 		if spec == nil && known {
 			spec = &recorded
 		}
+		node = r.Node
 		if id = r.ID(); digest == "" {
 			digest = r.Digest
 		}
@@ -202,7 +214,11 @@ func (d *Desk) source(request Request) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	return Source{From: from, Expected: backup.Expected{ID: parsed, ManifestDigest: digest}, Identities: request.Identities}, nil
+	out := Source{From: from, Expected: backup.Expected{ID: parsed, ManifestDigest: digest}, Identities: request.Identities, Node: node}
+	if spec.Path != nil {
+		out.Directory = spec.Path.Directory
+	}
+	return out, nil
 }
 
 // parseID parses UID/ATTEMPT.

@@ -65,5 +65,9 @@ func (r *Restore) writeJoining(ctx context.Context, manifest []byte) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(r.live(kubeadm.Etcd), joining, 0o600)
+	attributes, err := durable.AttributesOf(r.parked(kubeadm.Etcd))
+	if err != nil {
+		return durable.Explain(err, "read", r.parked(kubeadm.Etcd))
+	}
+	return durable.WriteFileWith(r.live(kubeadm.Etcd), joining, attributes)
 }

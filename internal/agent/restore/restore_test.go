@@ -50,6 +50,16 @@ func TestRestoreOfTheOnlyMember(t *testing.T) {
 	b.serves(t, p.Restore.Plan.Run)
 }
 
+// After the data was deleted, the kubelet restarts etcd, which starts without any and serves. The
+// API server creates the namespaces later.
+func TestRestoreOfAMemberThatStartedWithoutData(t *testing.T) {
+	b := newBed(t, "cp-1")
+	b.running["cp-1"] = empty
+	p, _, err := b.hosts["cp-1"].restore(t, Request{}, "")
+	must(t, err)
+	b.serves(t, p.Restore.Plan.Run)
+}
+
 // F44: each command prints the next one, and API servers start only after the last member serves.
 func TestF44APIServersStartAfterTheLastMember(t *testing.T) {
 	b := newBed(t, "cp-1", "cp-2", "cp-3")
@@ -86,18 +96,73 @@ func TestLostMemberIsReplacedWhileTheOthersServe(t *testing.T) {
 		t.Run(strings.ReplaceAll(point, "/", " "), func(t *testing.T) {
 			b := lose(t)
 			m := b.hosts["cp-1"]
-			_, died, err := m.restore(t, Request{}, point)
-			if err != nil || died != (point != "") {
-				t.Fatalf("died %t, %v", died, err)
-			}
-			if died {
-				_, _, err = m.restore(t, Request{}, "")
-				must(t, err)
-			}
+			m.restoreKilledAt(t, point)
 			if m.violation != "" || b.learner != "cp-1" || b.running["cp-1"] != "live" || !m.has("kube-apiserver") {
 				t.Errorf("%s, learner %q, data %q, API server %t", m.violation, b.learner, b.running["cp-1"], m.has("kube-apiserver"))
 			}
 		})
+	}
+}
+
+// restoreKilledAt restores a host, killed at the point if there is one, and continues then.
+func (m *machine) restoreKilledAt(t *testing.T, point string) {
+	t.Helper()
+	_, died, err := m.restore(t, Request{}, point)
+	if err != nil || died != (point != "") {
+		t.Fatalf("died %t, %v", died, err)
+	}
+	if died {
+		_, _, err = m.restore(t, Request{}, "")
+		must(t, err)
+	}
+}
+
+// A member that copies the data of the others needs nothing of a backup, at no point.
+func TestReplacedMemberNeedsNoIdentity(t *testing.T) {
+	lose := func(t *testing.T) *machine {
+		t.Helper()
+		b := newBed(t, "cp-1", "cp-2", "cp-3")
+		b.running["cp-2"], b.running["cp-3"] = "live", "live"
+		b.hosts["cp-1"].withoutIdentity = true
+		must(t, os.RemoveAll(b.dir)) // nor the store
+		return b.hosts["cp-1"]
+	}
+	reference := lose(t)
+	p, _, err := reference.restore(t, Request{}, "")
+	must(t, err)
+	if plan := p.Restore.Plan; plan.Situation != restore.Replace || plan.Backup != "" || plan.ClusterUID != clusterUID {
+		t.Errorf("plan %+v", plan)
+	}
+	for _, point := range append([]string{""}, reference.events...) {
+		t.Run(strings.ReplaceAll(point, "/", " "), func(t *testing.T) {
+			m := lose(t)
+			m.restoreKilledAt(t, point)
+			if m.violation != "" || m.bed.learner != "cp-1" || m.bed.running["cp-1"] != "live" || !m.has("kube-apiserver") {
+				t.Errorf("%s, learner %q, data %q, API server %t", m.violation, m.bed.learner, m.bed.running["cp-1"], m.has("kube-apiserver"))
+			}
+		})
+	}
+}
+
+func TestEveryOtherRestoreNeedsTheIdentity(t *testing.T) {
+	for name, c := range map[string]struct{ members, serving []string }{
+		"the only member":                 {[]string{"cp-1"}, nil},
+		"all members are lost":            {[]string{"cp-1", "cp-2", "cp-3"}, nil},
+		"one other member runs":           {[]string{"cp-1", "cp-2", "cp-3"}, []string{"cp-2"}},
+		"this member serves with another": {[]string{"cp-1", "cp-2", "cp-3"}, []string{"cp-1", "cp-2"}},
+	} {
+		b := newBed(t, c.members...)
+		for _, member := range c.serving {
+			b.running[member] = "live"
+		}
+		m := b.hosts["cp-1"]
+		m.withoutIdentity = true
+		if _, _, err := m.restore(t, Request{}, ""); err == nil || !strings.Contains(err.Error(), "--identity=FILE") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if plan, open, err := m.site().Open(); open || err != nil {
+			t.Errorf("%s: %s is open, %v", name, plan.Run, err)
+		}
 	}
 }
 

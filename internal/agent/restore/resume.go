@@ -16,8 +16,8 @@ import (
 // resume continues a confirmed restore. Its snapshot is fetched again if it is gone.
 func (d *Desk) resume(ctx context.Context, plan restore.Plan, request Request) (Prepared, error) {
 	if !d.continues(plan, request) {
-		return Prepared{}, fmt.Errorf("the restore %s of backup %s was started on this host: continue it with `refit-agent restore --run %s --yes`, "+
-			"or cancel it with `refit-agent restore --cancel --yes`", plan.Run, plan.Backup, plan.Run)
+		return Prepared{}, fmt.Errorf("the restore %s was started on this host: continue it with `refit-agent restore --run %s --yes`, "+
+			"or cancel it with `refit-agent restore --cancel --yes`", plan, plan.Run)
 	}
 	records, err := journal.Read(d.journalFile(plan.Run), d.MachineID)
 	if err != nil {

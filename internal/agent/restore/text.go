@@ -12,8 +12,10 @@ import (
 // Print prints what a restore does, what it discards, and why it is refused.
 func (p Prepared) Print(to io.Writer) {
 	plan := p.Restore.Plan
-	fmt.Fprintf(to, "Backup:     %s, revision %d, of %s\n", plan.Backup, plan.Revision, plan.Time.Format("2006-01-02 15:04:05 UTC"))
-	fmt.Fprintf(to, "Digest:     %s\n", plan.Digest)
+	if plan.Backup != "" {
+		fmt.Fprintf(to, "Backup:     %s, revision %d, of %s\n", plan.Backup, plan.Revision, plan.Time.Format("2006-01-02 15:04:05 UTC"))
+		fmt.Fprintf(to, "Digest:     %s\n", plan.Digest)
+	}
 	fmt.Fprintf(to, "Situation:  %s: %s\n", plan.Situation, plan.Situation.Description())
 	fmt.Fprintf(to, "Member:     %s of %s, with %s\n", plan.Member, phrase.List(memberNames(plan)), plan.EtcdImage)
 	fmt.Fprintf(to, "Old data:   kept in %s\n", p.Restore.OldData())
@@ -45,14 +47,14 @@ func (p Prepared) PrintResult(to io.Writer, pending bool) {
 		fmt.Fprintf(to, "\nThe API serves. The old data of etcd is in %s; delete it when you do not need it.\n", p.Restore.OldData())
 		return
 	}
-	fmt.Fprintf(to, "\nThis host is restored. Its API server starts once %s serve.\n", phrase.List(plan.Remaining()))
+	fmt.Fprintf(to, "\nThis host is restored. Its API server starts as soon as etcd serves on %s.\n", phrase.List(plan.Remaining()))
 	fmt.Fprintf(to, "\nNext, on %s:\n  %s --yes\n", plan.Remaining()[0], strings.Join(plan.Next(), " "))
 }
 
 // Print prints what a cancellation does, or why it is too late.
 func (c Canceled) Print(to io.Writer) {
 	plan := c.Restore.Plan
-	fmt.Fprintf(to, "Restore:    %s of backup %s\n", plan.Run, plan.Backup)
+	fmt.Fprintf(to, "Restore:    %s\n", plan)
 	fmt.Fprintf(to, "Old data:   moved back from %s\n", c.Restore.OldData())
 	fmt.Fprintln(to, "Then etcd and kube-apiserver of this host start with the old data, and the restored data is removed.")
 	if c.Final != "" {
@@ -75,7 +77,7 @@ func (p *InProgress) Print(to io.Writer) {
 	if p.Canceling {
 		step = "being canceled"
 	}
-	fmt.Fprintf(to, "Restore:   %s of backup %s (%s), unfinished: %s\n", p.Plan.Run, p.Plan.Backup, p.Plan.Situation, step)
+	fmt.Fprintf(to, "Restore:   %s (%s), unfinished: %s\n", p.Plan, p.Plan.Situation, step)
 	if f := p.Failure; f != nil {
 		fmt.Fprintf(to, "  %s (%s)\n  remedy: %s\n", f.Message, f.Reason, f.Remedy)
 	}

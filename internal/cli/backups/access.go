@@ -18,6 +18,8 @@ import (
 type Stores interface {
 	EtcdBackup(ctx context.Context, name string) (*refitv1alpha1.EtcdBackup, error)
 	Backups(ctx context.Context) ([]refitv1alpha1.EtcdBackup, error)
+	// List returns all ClusterUpgrades.
+	List(ctx context.Context) ([]refitv1alpha1.ClusterUpgrade, error)
 	BackupStore(ctx context.Context, name string) (*refitv1alpha1.BackupStore, error)
 	BackupStores(ctx context.Context) ([]refitv1alpha1.BackupStore, error)
 	BackupSecret(ctx context.Context, name string) (*corev1.Secret, error)

@@ -45,7 +45,7 @@ func (c *Creator) Check(target string) error {
 	}
 	switch rehearses := strings.EqualFold(c.Drill, "rehearse"); {
 	case rehearses && target == "":
-		return exit.Usagef("--drill rehearse needs the version to rehearse: use --to VERSION")
+		return exit.Usagef("a rehearsal requires a version: use --to VERSION")
 	case !rehearses && target != "":
 		return exit.Usagef("--to requires --drill rehearse")
 	}

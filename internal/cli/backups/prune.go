@@ -104,19 +104,25 @@ func (p *Pruner) each(ctx context.Context, c Stores, do func(*pruned) error) err
 	if err != nil {
 		return err
 	}
+	operations, err := c.List(ctx)
+	if err != nil {
+		return err
+	}
 	uid, err := c.ClusterUID(ctx)
 	if err != nil {
 		return err
 	}
 	var failed []error
 	for i := range stores {
-		s := &pruned{store: &stores[i], all: of(&stores[i], all)}
+		// All EtcdBackups count as drilled: two BackupStores may have the same location.
+		keeps := etcdbackup.Retention(uid, &stores[i].Spec, all, operations)
+		s := &pruned{store: &stores[i], all: of(&stores[i], all), retention: keeps}
 		if p.elsewhere(s.store) {
 			if p.Store != "" {
 				return s.onHosts()
 			}
 			s.skipped = s.onHosts().Error()
-		} else if err := s.read(ctx, p, c, uid); err != nil {
+		} else if err := s.read(ctx, p, c); err != nil {
 			failed = append(failed, explain(fmt.Errorf("cannot prune BackupStore %s: %w", s.store.Name, err), s.store))
 			continue
 		}
@@ -139,7 +145,7 @@ func (p *Pruner) stores(ctx context.Context, c Stores) ([]refitv1alpha1.BackupSt
 	return []refitv1alpha1.BackupStore{*found}, nil
 }
 
-// of returns the EtcdBackups of a store that succeeded.
+// of returns the EtcdBackups of a store.
 func of(s *refitv1alpha1.BackupStore, all []refitv1alpha1.EtcdBackup) []refitv1alpha1.EtcdBackup {
 	var out []refitv1alpha1.EtcdBackup
 	for i := range all {
@@ -151,7 +157,7 @@ func of(s *refitv1alpha1.BackupStore, all []refitv1alpha1.EtcdBackup) []refitv1a
 }
 
 // read lists the store and selects what retention deletes.
-func (s *pruned) read(ctx context.Context, p *Pruner, c Stores, clusterUID string) error {
+func (s *pruned) read(ctx context.Context, p *Pruner, c Stores) error {
 	var err error
 	if s.target, err = p.open(ctx, c, s.store); err != nil {
 		return err
@@ -159,9 +165,6 @@ func (s *pruned) read(ctx context.Context, p *Pruner, c Stores, clusterUID strin
 	if s.listed, err = enginebackup.List(ctx, s.target); err != nil {
 		return err
 	}
-	s.clusterUID = clusterUID
-	s.expired = enginebackup.Retention{
-		ClusterUID: clusterUID, Keep: etcdbackup.Keep(&s.store.Spec), Proven: etcdbackup.Drilled(s.all),
-	}.Expired(p.Now(), s.listed)
+	s.expired = enginebackup.Expired(p.Now(), s.retention, s.listed)
 	return nil
 }

@@ -82,6 +82,17 @@ func TestPruneKeeps(t *testing.T) {
 		"the last that was drilled": {func(_ *testing.T, b *bed, _ *Pruner) {
 			b.backups["earlier"].Status.Drilled = &metav1.Time{Time: testNow}
 		}, 2},
+		"the last that was drilled, of a BackupStore with another name": {func(_ *testing.T, b *bed, _ *Pruner) {
+			b.backups["earlier"].Spec.Store, b.backups["earlier"].Status.Drilled = "former", &metav1.Time{Time: testNow}
+		}, 2},
+		"what an operation relies on": {func(_ *testing.T, b *bed, _ *Pruner) {
+			b.operations = []refitv1alpha1.ClusterUpgrade{{ObjectMeta: metav1.ObjectMeta{UID: "op"}}}
+			b.backups["earlier"].Labels = map[string]string{refitv1alpha1.LabelOperation: "op"}
+			b.backups["earlier"].Status.Drilled, b.backups["nightly"].Status.Drilled = &metav1.Time{Time: testNow}, &metav1.Time{Time: testNow}
+		}, 2},
+		"the last one until the drill of the next has ended": {func(_ *testing.T, b *bed, _ *Pruner) {
+			b.backups["nightly"].Status.StartTime = &metav1.Time{Time: testNow}
+		}, 2},
 		"those of another cluster": {func(_ *testing.T, b *bed, _ *Pruner) { b.clusterUID = "11111111-2222-4333-8444-666666666666" }, 0},
 		"the good one if the newest is damaged": {func(t *testing.T, b *bed, _ *Pruner) {
 			t.Helper()
@@ -163,7 +174,7 @@ func TestADirectoryOfHostsIsPrunedThere(t *testing.T) {
 // Retention leaves EtcdBackups, and a bucket may be emptied by others.
 func TestEtcdBackupsWithoutObjectsAreListed(t *testing.T) {
 	b := newBed(t)
-	s := &pruned{store: b.store, clusterUID: clusterUID}
+	s := &pruned{store: b.store}
 	s.all, _ = b.Backups(t.Context())
 	var err error
 	if s.listed, err = enginebackup.List(t.Context(), b.target(t)); err != nil {

@@ -15,13 +15,13 @@ import (
 
 // pruned is a BackupStore, what it contains and what retention deletes of it.
 type pruned struct {
-	store      *refitv1alpha1.BackupStore
-	all        []refitv1alpha1.EtcdBackup // of the store
-	clusterUID string
-	target     enginebackup.Target
-	listed     []enginebackup.Listed
-	expired    []enginebackup.Listed
-	skipped    string
+	store     *refitv1alpha1.BackupStore
+	all       []refitv1alpha1.EtcdBackup // of the store
+	retention backup.Retention
+	target    enginebackup.Target
+	listed    []enginebackup.Listed
+	expired   []enginebackup.Listed
+	skipped   string
 }
 
 // onHosts is the error of a store that only hosts can read.
@@ -55,7 +55,7 @@ func (s *pruned) describe() cliv1alpha1.PrunedStore {
 	}
 	for _, l := range s.listed {
 		expires := slices.ContainsFunc(s.expired, func(e enginebackup.Listed) bool { return e.ID == l.ID })
-		ours := l.Manifest != nil && l.Manifest.ClusterUID == s.clusterUID
+		ours := l.Manifest != nil && l.Manifest.ClusterUID == s.retention.ClusterUID
 		switch {
 		case expires:
 			out.Expired = append(out.Expired, s.attempt(l))

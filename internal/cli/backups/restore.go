@@ -3,6 +3,7 @@ package backups
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ const Identity = "/root/refit-backup.key"
 // Restorable is a cluster whose etcd is restored: *operations.Cluster.
 type Restorable interface {
 	EtcdBackup(ctx context.Context, name string) (*refitv1alpha1.EtcdBackup, error)
+	BackupStore(ctx context.Context, name string) (*refitv1alpha1.BackupStore, error)
 	EtcdMembers(ctx context.Context) (ready, unready []string, err error)
 }
 
@@ -47,10 +49,34 @@ func Restore(ctx context.Context, from Restorable, cluster, name string, now tim
 	g := restore.NewGuide(now, stored, ready, unready, []string{"--identity=" + Identity})
 	out := &cliv1alpha1.Restore{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindRestore, Cluster: cluster, Backup: name, Time: stored.Time.UTC(), Revision: stored.Revision,
-		Situation: string(g.Situation), Description: g.Situation.Description(), Lost: g.Lost, Identity: Identity,
+		Situation: string(g.Situation), Description: g.Situation.Description(), Lost: g.Lost,
+	}
+	if g.Situation != restore.Replace {
+		out.Identity = Identity
 	}
 	for _, c := range g.Commands {
 		out.Commands = append(out.Commands, cliv1alpha1.RestoreCommand{Node: c.Member, Command: strings.Join(c.Args, " ")})
 	}
+	// A replaced member needs no backup. Without the BackupStore, hosts still know where it was.
+	if store, err := from.BackupStore(ctx, b.Spec.Store); err == nil && g.Situation != restore.Replace {
+		out.Copy = toCopy(b, &store.Spec, out.Commands)
+	}
 	return out, nil
+}
+
+// toCopy returns what the nodes of commands need of a backup that is in a directory of another one.
+func toCopy(b *refitv1alpha1.EtcdBackup, store *refitv1alpha1.BackupStoreSpec, commands []cliv1alpha1.RestoreCommand) *cliv1alpha1.RestoreCopy {
+	if store.Path == nil {
+		return nil
+	}
+	out := &cliv1alpha1.RestoreCopy{Directory: path.Join(store.Path.Directory, store.Prefix, string(b.UID)), From: b.Status.Node}
+	for _, c := range commands {
+		if c.Node != out.From {
+			out.To = append(out.To, c.Node)
+		}
+	}
+	if len(out.To) == 0 {
+		return nil
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package backups
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,11 @@ import (
 type restorable struct {
 	backup         refitv1alpha1.EtcdBackup
 	ready, unready []string
+	store          refitv1alpha1.BackupStoreSpec
+}
+
+func (r restorable) BackupStore(context.Context, string) (*refitv1alpha1.BackupStore, error) {
+	return &refitv1alpha1.BackupStore{Spec: r.store}, nil
 }
 
 func (r restorable) EtcdBackup(context.Context, string) (*refitv1alpha1.EtcdBackup, error) {
@@ -30,14 +36,20 @@ func TestRestoreOfACluster(t *testing.T) {
 	stored := refitv1alpha1.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", UID: "u"}}
 	stored.Status.BackupResult = refitv1alpha1.BackupResult{Digest: "sha256:d", ReadBack: &at}
 	stored.Status.Attempt = 2
+	stored.Status.Node = "cp-2"
+	bucket := refitv1alpha1.BackupStoreSpec{}
+	directory := refitv1alpha1.BackupStoreSpec{Path: &refitv1alpha1.PathStore{Directory: "/mnt/backups"}, Prefix: "prod"}
 	for name, tt := range map[string]struct {
 		of   restorable
-		want string // a part of the commands or of the error
+		want string // a part of the commands, of the copy or of the error
 	}{
-		"all members are ready":   {restorable{stored, []string{"cp-1", "cp-2"}, nil}, "--backup=u/2 --digest=sha256:d --run="},
-		"one member is not ready": {restorable{stored, []string{"cp-1", "cp-3"}, []string{"cp-2"}}, "cp-2: refit-agent restore"},
-		"etcd is external":        {restorable{stored, nil, nil}, "external etcd"},
-		"the backup failed":       {restorable{refitv1alpha1.EtcdBackup{}, []string{"cp-1"}, nil}, "not stored"},
+		"all members are ready":       {restorable{stored, []string{"cp-1", "cp-2"}, nil, bucket}, "--backup=u/2 --digest=sha256:d --run="},
+		"one member is not ready":     {restorable{stored, []string{"cp-1", "cp-3"}, []string{"cp-2"}, bucket}, "cp-2: refit-agent restore"},
+		"etcd is external":            {restorable{stored, nil, nil, bucket}, "external etcd"},
+		"the backup failed":           {restorable{refitv1alpha1.EtcdBackup{}, []string{"cp-1"}, nil, bucket}, "not stored"},
+		"a bucket":                    {restorable{stored, []string{"cp-1", "cp-2"}, nil, bucket}, "copy nothing"},
+		"a directory of another host": {restorable{stored, []string{"cp-1", "cp-2", "cp-3"}, nil, directory}, "copy /mnt/backups/prod/u from cp-2 to cp-1,cp-3"},
+		"a directory of this host":    {restorable{stored, []string{"cp-2"}, nil, directory}, "copy nothing"},
 	} {
 		got, err := Restore(t.Context(), tt.of, "prod", "nightly", now)
 		text := ""
@@ -46,6 +58,10 @@ func TestRestoreOfACluster(t *testing.T) {
 		} else {
 			for _, c := range got.Commands {
 				text += c.Node + ": " + c.Command + "\n"
+			}
+			text += "copy nothing"
+			if got.Copy != nil {
+				text = fmt.Sprintf("copy %s from %s to %s", got.Copy.Directory, got.Copy.From, strings.Join(got.Copy.To, ","))
 			}
 		}
 		if !strings.Contains(text, tt.want) {

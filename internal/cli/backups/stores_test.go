@@ -34,6 +34,7 @@ type bed struct {
 	dir        string
 	store      *refitv1alpha1.BackupStore
 	backups    map[string]*refitv1alpha1.EtcdBackup
+	operations []refitv1alpha1.ClusterUpgrade
 	secrets    map[string]*corev1.Secret
 	clusterUID string
 	denied     error // of ProveIdentity
@@ -130,6 +131,10 @@ func (b *bed) Backups(context.Context) ([]refitv1alpha1.EtcdBackup, error) {
 		out = append(out, *each)
 	}
 	return out, nil
+}
+
+func (b *bed) List(context.Context) ([]refitv1alpha1.ClusterUpgrade, error) {
+	return b.operations, nil
 }
 
 func (b *bed) BackupStore(context.Context, string) (*refitv1alpha1.BackupStore, error) {

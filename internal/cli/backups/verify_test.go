@@ -159,6 +159,18 @@ func TestADirectoryOfHostsIsVerifiedThere(t *testing.T) {
 	}
 }
 
+// A wrong directory is no reason to distrust the backup.
+func TestADirectoryWithoutTheBackupIsQuestioned(t *testing.T) {
+	b := newBed(t)
+	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "missing")} {
+		v := &Verifier{Access: Access{Path: dir}, Now: time.Now}
+		_, err := v.Verify(t.Context(), b, "prod", "nightly")
+		if err == nil || !strings.Contains(err.Error(), "Check that --path is the directory") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestABucketIsOpenedWithItsOwnSecretOnly(t *testing.T) {
 	b := newBed(t)
 	b.store.Spec.Path, b.store.Spec.Credentials = nil, "offsite"

@@ -20,6 +20,14 @@ const (
 // ErrBlocked ends a command whose result, already printed, has a blocking finding.
 var ErrBlocked = errors.New("blocked by preflight")
 
+// IfBlocked returns ErrBlocked if a finding blocks.
+func IfBlocked(blocked bool) error {
+	if blocked {
+		return ErrBlocked
+	}
+	return nil
+}
+
 // UsageError is invalid input.
 type UsageError struct{ Err error }
 
@@ -29,6 +37,14 @@ func (e UsageError) Unwrap() error { return e.Err }
 
 // Usagef returns a UsageError.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// AsUsage returns an error of the user's input as a UsageError.
+func AsUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return UsageError{err}
+}
 
 // TimeoutError is the error of an operation that exceeded its timeout.
 type TimeoutError struct{ Err error }

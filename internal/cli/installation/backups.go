@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -54,6 +55,9 @@ func (i *Installer) prepareBackups(existing install.Existing, mayCreate bool) (*
 	if len(out.Recipients) == 0 {
 		out.Recipients = pins.Recipients
 	}
+	if err := i.checkIdentity(pins.Recipients); err != nil {
+		return nil, "", err
+	}
 	if len(out.Recipients) == 0 || i.Backups.Identity != "" {
 		if err := i.readIdentity(out, mayCreate); err != nil || len(out.Recipients) == 0 {
 			return nil, existing.Stores, err
@@ -66,6 +70,19 @@ func (i *Installer) prepareBackups(existing install.Existing, mayCreate bool) (*
 	}
 	text, err := yaml.Marshal(pins)
 	return out, string(text), err
+}
+
+// checkIdentity rejects a new identity while backups have recipients: install never changes a
+// BackupStore, so the identity would decrypt none of them.
+func (i *Installer) checkIdentity(recipients []string) error {
+	if i.Backups.Identity == "" || len(recipients) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(i.Backups.Identity); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return exit.Usagef("--backup-key: %s does not exist, and backups are encrypted to %s already: omit the flag, or name the file of that identity",
+		i.Backups.Identity, strings.Join(recipients, ", "))
 }
 
 // add adds the values that are missing, and reports whether there were any.

@@ -81,6 +81,19 @@ func TestBackupsWithoutANewIdentity(t *testing.T) {
 	}
 }
 
+// The BackupStore keeps its recipients, so a new identity would decrypt none of its backups.
+func TestNoIdentityIsCreatedWhileBackupsHaveRecipients(t *testing.T) {
+	i, path := installer(t)
+	i.Backups.Identity = path
+	got, _, err := i.prepareBackups(install.Existing{Stores: "recipients: [age1mine]\nlocations: [/mnt]\n"}, true)
+	if err == nil || !strings.Contains(err.Error(), "age1mine") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("an identity was created")
+	}
+}
+
 func TestAnUnusableIdentityIsAnError(t *testing.T) {
 	i, path := installer(t)
 	if err := os.WriteFile(path, []byte("AGE-SECRET-KEY-1BROKEN\n"), 0o600); err != nil {

@@ -3,12 +3,12 @@ package manifest
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/arguments"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
@@ -31,7 +31,7 @@ func (f *Flags) Apply(spec *refitv1alpha1.ClusterUpgradeSpec) ([]refitv1alpha1.W
 		return nil, errors.New("--to and --release exclude each other")
 	}
 	if f.Scope != "" {
-		scope, err := OneOf("--scope", f.Scope, Scopes)
+		scope, err := arguments.OneOf("--scope", f.Scope, Scopes)
 		if err != nil {
 			return nil, err
 		}
@@ -87,14 +87,4 @@ func (f *Flags) ApplyTarget(
 	}
 	spec.Target = refitv1alpha1.Target{Kubernetes: version}
 	return nil
-}
-
-// OneOf returns the allowed value that a flag has, in whichever case the user typed it.
-func OneOf(flag, value string, allowed []string) (string, error) {
-	for _, a := range allowed {
-		if strings.EqualFold(value, a) {
-			return a, nil
-		}
-	}
-	return "", fmt.Errorf("%s: %q is none of %s", flag, value, strings.Join(allowed, ", "))
 }

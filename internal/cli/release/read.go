@@ -23,6 +23,15 @@ type File struct {
 	payload    []byte // of one that is not signed
 }
 
+// Load reads the ClusterRelease in a file, or on standard input, without verifying it.
+func Load(name string, readFile func(name string) ([]byte, error)) (*File, error) {
+	raw, err := readFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the ClusterRelease: %w", err)
+	}
+	return Read(document.NameOf(name), raw)
+}
+
 // Read decodes the ClusterRelease in a file of this name, without verifying it.
 func Read(name string, raw []byte) (*File, error) {
 	only, err := document.Only(raw, "ClusterRelease")

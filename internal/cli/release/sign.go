@@ -12,6 +12,15 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
+// SignFile signs the payload in a file, or on standard input.
+func SignFile(file string, readFile func(name string) ([]byte, error), keyFile, name string) (*cliv1alpha1.ReleaseManifest, error) {
+	raw, err := readFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the content of the ClusterRelease: %w", err)
+	}
+	return Sign(file, raw, keyFile, name)
+}
+
 // Sign signs the payload in a file of this name and returns the ClusterRelease object.
 func Sign(file string, raw []byte, keyFile, name string) (*cliv1alpha1.ReleaseManifest, error) {
 	if signed, err := Read(file, raw); err == nil && signed.envelope != nil {

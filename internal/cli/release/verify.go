@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"fmt"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 )
@@ -36,4 +37,12 @@ func (r *File) VerifyWith(ctx context.Context, keyFiles, from []string) (cliv1al
 		document.Compared, err = Compare(ctx, content, sources)
 	}
 	return document, err
+}
+
+// AllMatch returns an error if a file that was compared is missing or differs.
+func AllMatch(document *cliv1alpha1.ReleaseContent) error {
+	if c := document.Compared; c != nil && len(c.Wrong) > 0 {
+		return fmt.Errorf("%d of %d files are missing or do not match their signed digest", len(c.Wrong), c.Files)
+	}
+	return nil
 }

@@ -44,6 +44,7 @@ func (w *writer) backup(b *cliv1alpha1.Backup, now time.Time) {
 	if !b.Verified.IsZero() {
 		w.backupField("Verified", moment(b.Verified)+", every object was read back from the store")
 	}
+	w.backupField("Identity", identityLine(b.Identity))
 	w.backupField("Drill", drillOf(&b.BackupState))
 	w.backupField("Upgrade", b.Operation)
 	w.backupError(b.Error)
@@ -150,6 +151,17 @@ func drillOf(s *cliv1alpha1.BackupState) string {
 		return "none: this backup was never restored"
 	}
 	return strings.ToLower(s.Drill) + ", not done yet"
+}
+
+// identityLine is whether somebody can decrypt the backups of a store, and how to prove it.
+func identityLine(i *cliv1alpha1.BackupIdentity) string {
+	switch {
+	case i == nil:
+		return ""
+	case i.Proven:
+		return "proven: " + i.Message
+	}
+	return "unproven: " + i.Message + ". Prove it with `refit backup verify NAME --identity FILE`"
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

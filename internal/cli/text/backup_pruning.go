@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,10 @@ func BackupPruning(p *cliv1alpha1.BackupPruning, page Page) string {
 // pruningHeadline is the result in a few words.
 func pruningHeadline(p *cliv1alpha1.BackupPruning) string {
 	attempts, bytes := p.Expired()
+	read := func(s cliv1alpha1.PrunedStore) bool { return s.Skipped == "" }
+	if len(p.Stores) > 0 && !slices.ContainsFunc(p.Stores, read) {
+		return "no BackupStore can be read from this machine"
+	}
 	if attempts == 0 {
 		return "there is nothing to delete"
 	}

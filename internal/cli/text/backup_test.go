@@ -22,6 +22,7 @@ func stored(changes ...func(*cliv1alpha1.Backup)) *cliv1alpha1.Backup {
 		Object:   "0a1b2c3d-0000-4000-8000-000000000000/1/manifest-" + strings.Repeat("ab", 32) + ".json",
 		Digest:   "sha256:" + strings.Repeat("ab", 32),
 		Verified: backupTime.Add(time.Minute), Drill: "Restore", Drilled: backupTime.Add(2 * time.Minute),
+		Identity: &cliv1alpha1.BackupIdentity{Proven: true, Message: "an identity of a recipient has decrypted backup-20261101-0300"},
 	}}
 	for _, change := range changes {
 		change(b)
@@ -36,6 +37,7 @@ func stillRunning(b *cliv1alpha1.Backup) {
 
 func withFindings(b *cliv1alpha1.Backup) {
 	b.Name, b.State, b.Drill, b.Hops = "rehearsal-20261116-0300", cliv1alpha1.BackupFindings, "Rehearse", []string{"kubernetes-v1.35.4", "kubernetes-v1.36.3"}
+	b.Identity = &cliv1alpha1.BackupIdentity{Message: "no identity has decrypted a backup of this BackupStore"}
 	b.Rehearsed = []refitv1alpha1.RehearsedHop{
 		{
 			Release: refitv1alpha1.ReleaseRef{Name: "kubernetes-v1.35.4"}, Kubernetes: "v1.35.4", At: metav1.NewTime(backupTime), Seconds: 95,
@@ -126,6 +128,10 @@ func TestPagesOfPruning(t *testing.T) {
 	p := &cliv1alpha1.BackupPruning{Cluster: "prod"}
 	if got := text.BackupPruning(p, text.Page{Width: 100}); !strings.Contains(got, "there is nothing to delete") {
 		t.Errorf("nothing: %q", got)
+	}
+	p.Stores = []cliv1alpha1.PrunedStore{{Name: "local", Skipped: "it is on hosts"}}
+	if got := text.BackupPruning(p, text.Page{Width: 100}); !strings.Contains(got, "no BackupStore can be read from this machine") {
+		t.Errorf("nothing read: %q", got)
 	}
 	attempt := func(name, state string, size int64) cliv1alpha1.StoredAttempt {
 		return cliv1alpha1.StoredAttempt{UID: "0a1b2c3d-0000-4000-8000-000000000000", Attempt: 1, Backup: name, State: state, Size: size, Modified: backupTime}

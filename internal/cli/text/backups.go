@@ -17,12 +17,12 @@ func Backups(b *cliv1alpha1.Backups, now time.Time, command string) string {
 	}
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "BACKUP\tSTATE\tSTORE\tNODE\tAGE\tSIZE\tREVISION\tVERIFIED\tDRILLED\tUPGRADE")
+	fmt.Fprintln(w, "BACKUP\tSTATE\tSTORE\tNODE\tAGE\tSIZE\tREVISION\tVERIFIED\tDRILLED\tIDENTITY\tUPGRADE")
 	for i := range b.Backups {
 		s := &b.Backups[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", Clean(s.Name), backupWord(s), Clean(s.Store), dash(Clean(s.Node)),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", Clean(s.Name), backupWord(s), Clean(s.Store), dash(Clean(s.Node)),
 			phrase.Duration(now.Sub(s.CreationTime)), dashless(s.Size, size), dashless(s.Revision, func(n int64) string { return phrase.Number(int(n)) }),
-			yes(!s.Verified.IsZero()), yes(!s.Drilled.IsZero()), dash(Clean(s.Operation)))
+			yes(!s.Verified.IsZero()), yes(!s.Drilled.IsZero()), identityWord(s.Identity), dash(Clean(s.Operation)))
 	}
 	w.Flush()
 	lines := strings.Split(out.String(), "\n")
@@ -45,6 +45,17 @@ func yes(is bool) string {
 		return "yes"
 	}
 	return "no"
+}
+
+// identityWord is whether an identity is proven, in a column of the list.
+func identityWord(i *cliv1alpha1.BackupIdentity) string {
+	switch {
+	case i == nil:
+		return "-"
+	case i.Proven:
+		return "proven"
+	}
+	return "unproven"
 }
 
 // backupWord is the state of a backup in lower case.

@@ -19,8 +19,15 @@ func Restore(r *cliv1alpha1.Restore) string {
 	for _, lost := range r.Lost {
 		fmt.Fprintln(&out, "  "+lost)
 	}
-	fmt.Fprintf(&out, "\nNext steps:\n  1. Copy the identity of the backups to %s on each of these nodes.\n", r.Identity)
-	fmt.Fprintln(&out, "  2. Run these commands there as root, each after the one before has ended. Without --yes, a command prints its plan.")
+	fmt.Fprintln(&out, "\nNext steps:")
+	if r.Identity != "" {
+		fmt.Fprintf(&out, "  - Copy the identity of the backups to %s on each of these nodes.\n", r.Identity)
+	}
+	if c := r.Copy; c != nil {
+		fmt.Fprintf(&out, "  - Only %s has the backup, unless the directory is shared storage: copy %s from there to the same path on %s.\n",
+			Clean(c.From), Clean(c.Directory), Clean(strings.Join(c.To, ", ")))
+	}
+	fmt.Fprintln(&out, "  - Run these commands there as root, each after the one before has ended. Without --yes, a command prints its plan.")
 	for _, c := range r.Commands {
 		fmt.Fprintf(&out, "\nOn %s:\n  %s\n", Clean(c.Node), Clean(c.Command))
 	}

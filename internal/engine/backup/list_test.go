@@ -57,7 +57,7 @@ func TestPruneKeepsWhatRetentionKeeps(t *testing.T) {
 	}
 	foreign := backup.ID{UID: otherUID, Attempt: 1}
 	mustStore(t, at, k.request(otherCluster, foreign))
-	deleted, err := Prune(t.Context(), at, testNow, Retention{
+	deleted, err := Prune(t.Context(), at, testNow, backup.Retention{
 		ClusterUID: testCluster, Keep: backup.Keep{Last: 2},
 		Proven: func(id backup.ID, _ string) bool { return id == ids[0] },
 	})
@@ -85,7 +85,7 @@ func TestClockOfAHostDoesNotKeepABackupForever(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := (Retention{}).candidate(all[0]); !got.Time.Equal(testNow) {
+	if got := candidate(backup.Retention{}, all[0]); !got.Time.Equal(testNow) {
 		t.Errorf("the backup counts as one of %s", got.Time)
 	}
 }
@@ -97,7 +97,7 @@ func TestFailedDeletionIsReturned(t *testing.T) {
 		r.Time = testNow.Add(time.Duration(n-4) * time.Hour)
 		mustStore(t, Target{m, ""}, r)
 	}
-	deleted, err := Prune(t.Context(), Target{undeletable{m}, ""}, testNow, Retention{ClusterUID: testCluster, Keep: backup.Keep{Last: 1}})
+	deleted, err := Prune(t.Context(), Target{undeletable{m}, ""}, testNow, backup.Retention{ClusterUID: testCluster, Keep: backup.Keep{Last: 1}})
 	if !errors.Is(err, backup.ErrDenied) || len(deleted) != 0 {
 		t.Errorf("deleted %v, %v", deleted, err)
 	}

@@ -9,28 +9,22 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
-// Retention is which backups of a cluster Prune keeps.
-type Retention struct {
-	ClusterUID string
-	Keep       backup.Keep
-	// Proven reports whether a backup was restored in a drill. It may be nil.
-	Proven func(id backup.ID, digest string) bool
-}
-
 // Prune deletes what retention does not keep, and returns it. It continues after an error.
-func Prune(ctx context.Context, in Target, now time.Time, r Retention) ([]backup.ID, error) {
+func Prune(ctx context.Context, in Target, now time.Time, r backup.Retention) ([]backup.ID, error) {
 	all, err := List(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	return Delete(ctx, in, r.Expired(now, all))
+	return Delete(ctx, in, Expired(now, r, all))
 }
 
 // Expired returns those of the attempts of a store that retention does not keep.
-func (r Retention) Expired(now time.Time, all []Listed) []Listed {
+func Expired(now time.Time, r backup.Retention, all []Listed) []Listed {
 	candidates := make([]backup.Stored, 0, len(all))
 	for _, l := range all {
-		candidates = append(candidates, r.candidate(l))
+		if r.Running == nil || !r.Running(l.ID) {
+			candidates = append(candidates, candidate(r, l))
+		}
 	}
 	ids := backup.Expired(now, r.Keep, r.ClusterUID, candidates)
 	var expired []Listed
@@ -57,8 +51,8 @@ func Delete(ctx context.Context, in Target, attempts []Listed) ([]backup.ID, err
 }
 
 // candidate returns an attempt as retention sees it.
-func (r Retention) candidate(l Listed) backup.Stored {
-	s := backup.Stored{ID: l.ID, State: l.State, Time: l.Modified, Modified: l.Modified}
+func candidate(r backup.Retention, l Listed) backup.Stored {
+	s := backup.Stored{ID: l.ID, State: l.State, Time: l.Modified, Modified: l.Modified, Relied: r.Relied != nil && r.Relied(l.ID)}
 	if l.Manifest != nil {
 		s.ClusterUID = l.Manifest.ClusterUID
 		s.Proven = r.Proven != nil && r.Proven(l.ID, l.Digest)

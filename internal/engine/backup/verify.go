@@ -39,6 +39,9 @@ func Find(ctx context.Context, from Target, expected backup.Expected) (Stored, e
 	if err != nil {
 		return Stored{}, err
 	}
+	if len(attempt.Objects) == 0 {
+		return Stored{}, fmt.Errorf("cannot find %s: %w", expected.ID, backup.ErrAbsent)
+	}
 	digest := expected.ManifestDigest
 	if _, ok := attempt.Objects[backup.ManifestName(digest)]; digest != "" && !ok {
 		return Stored{}, fmt.Errorf("%w: the recorded manifest of %s is missing", backup.ErrIncomplete, expected.ID)

@@ -17,6 +17,7 @@ type Member struct {
 	Name       string
 	ID         uint64
 	Learner    bool
+	PeerURLs   []string
 	ClientURLs []string
 
 	Version string
@@ -91,7 +92,7 @@ func list(ctx context.Context, client *clientv3.Client, how ...clientv3.OpOption
 	}
 	var members []Member
 	for _, m := range found.Members {
-		members = append(members, Member{Name: m.Name, ID: m.ID, Learner: m.IsLearner, ClientURLs: m.ClientURLs})
+		members = append(members, Member{Name: m.Name, ID: m.ID, Learner: m.IsLearner, PeerURLs: m.PeerURLs, ClientURLs: m.ClientURLs})
 	}
 	return members, nil
 }

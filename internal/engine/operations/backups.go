@@ -15,6 +15,7 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
@@ -51,7 +52,11 @@ func (c *Cluster) BackupStore(ctx context.Context, name string) (*refitv1alpha1.
 	out := &refitv1alpha1.BackupStore{}
 	err := c.Client.Get(ctx, client.ObjectKey{Name: name}, out)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("there is no BackupStore %s in %s: create it, or name another with --store", name, c.Name)
+		remedy := "create it, or name another with --store"
+		if name == etcdbackup.LocalStore {
+			remedy = fmt.Sprintf("`%s install` creates it", c.Command)
+		}
+		return nil, fmt.Errorf("there is no BackupStore %s in %s: %s", name, c.Name, remedy)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read BackupStore %s: %w", name, err)
@@ -111,24 +116,55 @@ func (c *Cluster) ProveIdentity(ctx context.Context, store, name string, recipie
 	return proven, nil
 }
 
-// BackupProgress reads the progress of a backup.
-func (c *Cluster) BackupProgress(ctx context.Context, name string, others []refitv1alpha1.EtcdBackup) (*cliv1alpha1.Backup, error) {
-	b, err := c.EtcdBackup(ctx, name)
+// ListBackups describes all backups.
+func (c *Cluster) ListBackups(ctx context.Context) (*cliv1alpha1.Backups, error) {
+	all, err := c.Backups(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var order *refitv1alpha1.NodeUpgrade
-	if b.Status.StartTime != nil {
-		found := &refitv1alpha1.NodeUpgrade{}
-		err := c.Client.Get(ctx, client.ObjectKey{Name: b.Status.Node}, found)
-		if client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("cannot read NodeUpgrade %s: %w", b.Status.Node, err)
-		}
-		if err == nil {
-			order = found
-		}
+	stores, err := c.knownStores(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return progress.NewBackup(c.Name, b, order, others), nil
+	return progress.NewBackups(c.Name, all, stores), nil
+}
+
+// ShowBackup describes one backup.
+func (c *Cluster) ShowBackup(ctx context.Context, name string) (*cliv1alpha1.Backup, error) {
+	b, order, err := c.backupAndOrder(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	stores, err := c.knownStores(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return progress.ShowBackup(c.Name, b, order, stores), nil
+}
+
+// knownStores returns the BackupStores, or none if the user may not list them.
+func (c *Cluster) knownStores(ctx context.Context) ([]refitv1alpha1.BackupStore, error) {
+	stores, err := c.BackupStores(ctx)
+	if apierrors.IsForbidden(err) {
+		return nil, nil
+	}
+	return stores, err
+}
+
+// backupAndOrder reads an EtcdBackup, and the order of the node that takes it now, if there is one.
+func (c *Cluster) backupAndOrder(ctx context.Context, name string) (*refitv1alpha1.EtcdBackup, *refitv1alpha1.NodeUpgrade, error) {
+	b, err := c.EtcdBackup(ctx, name)
+	if err != nil || b.Status.StartTime == nil {
+		return b, nil, err
+	}
+	order := &refitv1alpha1.NodeUpgrade{}
+	switch err := c.Client.Get(ctx, client.ObjectKey{Name: b.Status.Node}, order); {
+	case apierrors.IsNotFound(err):
+		return b, nil, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("cannot read NodeUpgrade %s: %w", b.Status.Node, err)
+	}
+	return b, order, nil
 }
 
 // CreateBackup creates an EtcdBackup. It is named after the time, with a number if the name is

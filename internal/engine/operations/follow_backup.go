@@ -52,5 +52,9 @@ func (c *Cluster) FollowBackup(
 func (c *Cluster) readBackup(ctx context.Context, name string, others []refitv1alpha1.EtcdBackup) (*cliv1alpha1.Backup, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	return c.BackupProgress(ctx, name, others)
+	b, order, err := c.backupAndOrder(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return progress.NewBackup(c.Name, b, order, others), nil
 }

@@ -1,6 +1,9 @@
 package backup
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // The classes of errors about a store and its backups. They contain no credentials and no plain
 // text, so that callers may log them.
@@ -19,9 +22,14 @@ var (
 	ErrCorrupt = errors.New("the stored data is corrupt")
 	// ErrIncomplete is returned if a backup has no manifest or lacks parts. It never counts.
 	ErrIncomplete = errors.New("the backup is incomplete")
+	// ErrAbsent is returned if a store has no object of a backup: retention has deleted it, or it
+	// is in the same directory of another host.
+	ErrAbsent = fmt.Errorf("%w: the store has none of its objects", ErrIncomplete)
 	// ErrOther is returned if a backup or a part is intact but belongs to something else: another
 	// cluster, backup, attempt or part, or a manifest with another digest than recorded.
 	ErrOther = errors.New("the stored data belongs to something else")
+	// ErrFormat is returned for a manifest of a later version of Refit, which can read it.
+	ErrFormat = errors.New("the format is unknown to this version of Refit")
 	// ErrExists is returned if an attempt already has objects. Use the next attempt.
 	ErrExists = errors.New("the attempt exists already")
 )

@@ -19,6 +19,9 @@ const (
 	// MaxPart is the maximum size of a part, stored or plain: eight times the largest database
 	// that etcd recommends.
 	MaxPart = 64 << 30
+	// MaxHostFiles is the maximum size of the archive of the host's files: a restore of them keeps
+	// it in memory.
+	MaxHostFiles = 64 << 20
 )
 
 // Manifest describes a stored backup. It is written after all parts were read back.
@@ -95,13 +98,20 @@ func (m *Manifest) Encode() (raw []byte, digest string, err error) {
 }
 
 // DecodeManifest decodes the manifest with a digest. Every other encoding than that of Encode is an
-// error: duplicate fields, other spellings and data after the document have no meaning.
+// error: duplicate fields, other spellings and data after the document have no meaning. Only the
+// format of a later version is no damage.
 func DecodeManifest(raw []byte, digest string) (*Manifest, error) {
 	if len(raw) > MaxManifest {
 		return nil, fmt.Errorf("%w: the manifest is larger than %d bytes", ErrCorrupt, MaxManifest)
 	}
 	if Digest(raw) != digest {
 		return nil, fmt.Errorf("%w: the manifest does not match the digest in its name", ErrCorrupt)
+	}
+	var later struct {
+		Format int `json:"format"`
+	}
+	if json.Unmarshal(raw, &later) == nil && later.Format > Format {
+		return nil, fmt.Errorf("%w: the manifest has format %d", ErrFormat, later.Format)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()

@@ -85,6 +85,13 @@ func TestManifestWithAnotherDigestIsRefused(t *testing.T) {
 	}
 }
 
+func TestManifestOfALaterVersionIsNotCorrupt(t *testing.T) {
+	text := strings.Replace(encoded(t, testManifest()), `"format": 1,`, `"format": 2, "also": 2,`, 1)
+	if _, err := DecodeManifest([]byte(text), Digest([]byte(text))); !errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestInvalidManifestsAreNotWritten(t *testing.T) {
 	for situation, change := range map[string]func(*Manifest){
 		"newer format":          func(m *Manifest) { m.Format = 2 },

@@ -23,6 +23,7 @@ type Record struct {
 	UID      string    `json:"uid"`
 	Attempt  int       `json:"attempt"`
 	Store    string    `json:"store"`
+	Node     string    `json:"node,omitempty"` // that took it
 	Digest   string    `json:"digest"`
 	Revision int64     `json:"revision"`
 	Time     time.Time `json:"time"`

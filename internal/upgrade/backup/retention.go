@@ -22,8 +22,8 @@ const (
 	Unknown State = "Unknown"
 )
 
-// LeftoverAge is the age at which an attempt without manifest counts as abandoned. No upload takes
-// this long without writing an object.
+// LeftoverAge is the age at which an attempt without manifest counts as abandoned, unless a later
+// attempt of the same backup is complete. No upload takes this long without writing an object.
 const LeftoverAge = 24 * time.Hour
 
 // Keep is a retention policy: a backup is kept while it is one of the Last newest or younger than
@@ -31,6 +31,19 @@ const LeftoverAge = 24 * time.Hour
 type Keep struct {
 	Last int
 	Age  time.Duration
+}
+
+// Retention is which backups of a cluster are kept.
+type Retention struct {
+	ClusterUID string
+	Keep       Keep
+	// Proven reports whether a backup was restored in a drill. It may be nil, as the others.
+	Proven func(id ID, digest string) bool
+	// Running reports whether an attempt is in progress. It is left alone and supersedes no other
+	// one: its drill may still refute it.
+	Running func(id ID) bool
+	// Relied reports whether something in progress relies on a backup.
+	Relied func(id ID) bool
 }
 
 // Stored is an attempt in a store, as retention sees it.
@@ -45,11 +58,13 @@ type Stored struct {
 	Modified time.Time
 	// Proven is true for a backup that was restored in a drill.
 	Proven bool
+	// Relied is true for a backup that something in progress relies on. It is never deleted.
+	Relied bool
 }
 
 // Expired returns the attempts of a cluster to delete. It never returns the newest complete or the
-// newest proven backup, and a complete or damaged one only if a newer complete one is kept.
-// Attempts that are unknown or of other clusters are left alone.
+// newest proven backup, nor one that something relies on, and a complete or damaged one only if a
+// newer complete one is kept. Attempts that are unknown or of other clusters are left alone.
 func Expired(now time.Time, keep Keep, clusterUID string, all []Stored) []ID {
 	ours := complete(all, clusterUID)
 	var expired []ID
@@ -57,20 +72,42 @@ func Expired(now time.Time, keep Keep, clusterUID string, all []Stored) []ID {
 	for i, b := range ours {
 		newestProven := b.Proven && !proven
 		proven = proven || b.Proven
-		if i > 0 && !newestProven && !keep.keeps(i, now.Sub(b.Time)) {
+		if i > 0 && !newestProven && !b.Relied && !keep.keeps(i, now.Sub(b.Time)) {
 			expired = append(expired, b.ID)
 		}
 	}
+	last := lastAttempts(ours)
 	for _, b := range all {
-		abandoned := now.Sub(b.Modified) > LeftoverAge
-		superseded := len(ours) > 0 && b.Modified.Before(ours[0].Time)
+		abandoned := now.Sub(b.Modified) > LeftoverAge || b.State == Unfinished && b.ID.Attempt < last[b.ID.UID]
+		newer := newerThan(b.Modified, ours)
+		superseded := newer > 0 && !keep.keeps(newer, now.Sub(b.Modified))
 		switch {
-		case !abandoned:
+		case !abandoned, b.Relied:
 		case b.State == Unfinished, b.State == Damaged && superseded && (b.ClusterUID == "" || b.ClusterUID == clusterUID):
 			expired = append(expired, b.ID)
 		}
 	}
 	return expired
+}
+
+// lastAttempts returns the last complete attempt of each backup. An earlier one without manifest
+// was given up: it can never count.
+func lastAttempts(complete []Stored) map[string]int {
+	last := map[string]int{}
+	for _, b := range complete {
+		last[b.ID.UID] = max(last[b.ID.UID], b.ID.Attempt)
+	}
+	return last
+}
+
+// newerThan counts the backups that are newer than a time.
+func newerThan(at time.Time, all []Stored) (n int) {
+	for _, b := range all {
+		if at.Before(b.Time) {
+			n++
+		}
+	}
+	return n
 }
 
 // complete returns the complete backups of a cluster, newest first.

@@ -21,7 +21,9 @@ func aged(n int, age time.Duration) Stored {
 
 func (b Stored) in(state State) Stored    { b.State = state; return b }
 func (b Stored) of(cluster string) Stored { b.ClusterUID = cluster; return b }
+func (b Stored) again() Stored            { b.ID.Attempt++; return b }
 func (b Stored) proven() Stored           { b.Proven = true; return b }
+func (b Stored) relied() Stored           { b.Relied = true; return b }
 
 func TestRetention(t *testing.T) {
 	for situation, tt := range map[string]struct {
@@ -36,13 +38,19 @@ func TestRetention(t *testing.T) {
 		"all too old":                         {Keep{Age: testDay}, []Stored{aged(1, 9*testDay), aged(2, 8*testDay)}, []int{1}},
 		"only one":                            {Keep{Age: testDay}, []Stored{aged(1, 900*testDay)}, nil},
 		"newest of the proven":                {Keep{Last: 1}, []Stored{aged(1, 4*testDay).proven(), aged(2, 3*testDay).proven(), aged(3, 2*testDay), aged(4, testDay)}, []int{1, 3}},
+		"what something relies on":            {Keep{Last: 1}, []Stored{aged(1, 4*testDay).proven().relied(), aged(2, 3*testDay).proven(), aged(3, 2*testDay).proven()}, []int{2}},
 		"backups of another cluster":          {Keep{Last: 1}, []Stored{aged(1, 4*testDay).of(otherUID), aged(2, 3*testDay).of(otherUID), aged(3, 2*testDay)}, nil},
 		"newest is damaged":                   {Keep{Last: 1}, []Stored{aged(1, 4*testDay), aged(2, 3*testDay).in(Damaged)}, nil},
 		"newest is unknown":                   {Keep{Last: 1}, []Stored{aged(1, 4*testDay), aged(2, 3*testDay).in(Unknown)}, nil},
 		"active upload":                       {Keep{Last: 1}, []Stored{aged(1, time.Hour).in(Unfinished)}, nil},
+		"upload before a complete attempt":    {Keep{Last: 1}, []Stored{aged(1, time.Hour).in(Unfinished), aged(1, 0).again()}, []int{1}},
+		"upload after a complete attempt":     {Keep{Last: 1}, []Stored{aged(1, time.Hour), aged(1, 0).again().in(Unfinished)}, nil},
+		"upload of another backup":            {Keep{Last: 1}, []Stored{aged(1, time.Hour).in(Unfinished), aged(2, 0).again()}, nil},
 		"abandoned upload":                    {Keep{Last: 1}, []Stored{aged(1, 25*time.Hour).in(Unfinished)}, []int{1}},
 		"abandoned upload without policy":     {Keep{}, []Stored{aged(1, 25*time.Hour).in(Unfinished)}, []int{1}},
 		"damaged and superseded":              {Keep{Last: 1}, []Stored{aged(1, 3*testDay).in(Damaged), aged(2, testDay)}, []int{1}},
+		"damaged without policy":              {Keep{}, []Stored{aged(1, 3*testDay).in(Damaged), aged(2, testDay)}, nil},
+		"damaged, and the policy keeps two":   {Keep{Last: 2}, []Stored{aged(1, 3*testDay).in(Damaged), aged(2, testDay)}, nil},
 		"damaged of another cluster":          {Keep{Last: 1}, []Stored{aged(1, 3*testDay).in(Damaged).of(otherUID), aged(2, testDay)}, nil},
 		"damaged and nothing else":            {Keep{Last: 1}, []Stored{aged(1, 3*testDay).in(Damaged)}, nil},
 		"unknown is never deleted":            {Keep{Last: 1}, []Stored{aged(1, 900*testDay).in(Unknown), aged(2, testDay)}, nil},
@@ -65,7 +73,8 @@ func TestRetentionNeverDeletesTheLastGoodBackup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []Stored
 		for n := range rapid.IntRange(0, 12).Draw(t, "backups") {
-			b := aged(n, time.Duration(rapid.IntRange(-48, 60*24).Draw(t, "hours"))*time.Hour)
+			b := aged(n/2, time.Duration(rapid.IntRange(-48, 60*24).Draw(t, "hours"))*time.Hour)
+			b.ID.Attempt = 1 + n%2
 			b.Modified = b.Time.Add(time.Duration(rapid.IntRange(0, 48).Draw(t, "later")) * time.Hour)
 			b.State = rapid.SampledFrom([]State{Complete, Complete, Unfinished, Damaged, Unknown}).Draw(t, "state")
 			b.ClusterUID = rapid.SampledFrom([]string{testCluster, testCluster, otherUID, ""}).Draw(t, "cluster")
@@ -99,6 +108,7 @@ func checkRetention(t *rapid.T, keep Keep, all, kept []Stored) {
 			t.Fatalf("%v is not ours to delete", b)
 		case b.State == Complete && (keep == Keep{} || age < keep.Age):
 			t.Fatalf("%v is younger than the policy", b)
+		case b.State == Unfinished && slices.ContainsFunc(before, func(k Stored) bool { return k.ID.UID == b.ID.UID && k.ID.Attempt > b.ID.Attempt }):
 		case b.State != Complete && testNow.Sub(b.Modified) <= LeftoverAge:
 			t.Fatalf("%v may be active", b)
 		case b.State != Unfinished && b.Time.After(after[0].Time):

@@ -18,7 +18,7 @@ type backupState string
 
 const (
 	backupMissing  backupState = "Missing"
-	backupOutdated backupState = "Outdated" // it has another store, drill or hops than the plan, or older data
+	backupOutdated backupState = "Outdated" // it has another store, drill or hops than the plan, older data, or lost its host
 	backupRunning  backupState = "Running"
 	backupFailed   backupState = "Failed"  // it was not stored, or not restored in a drill
 	backupRefuted  backupState = "Refuted" // a rehearsed hop has findings, or a hop was not rehearsed
@@ -85,6 +85,8 @@ func (v *view) backupState(b *cluster.Backup, hop int) backupState {
 		return backupRunning
 	case b.Status.ReadBack == nil || b.Status.Drilled == nil:
 		return backupFailed
+	case v.lostWithHost(b):
+		return backupOutdated
 	case len(v.openFindings(b, hop)) > 0:
 		return backupRefuted
 	case v.now.Sub(v.provenAt(b)) > v.spec.Backup.MaxAge.Duration:
@@ -105,6 +107,17 @@ func (v *view) backupFits(b *cluster.Backup, hop int) bool {
 	}
 	hops := v.hopsToRehearse(hop)
 	return len(b.Spec.Hops) >= len(hops) && slices.Equal(b.Spec.Hops[:len(hops)], hops)
+}
+
+// lostWithHost reports whether a backup is in a directory of a host that has left the control plane
+// or was set up again since. The directory may be shared storage: then another backup does no harm.
+func (v *view) lostWithHost(b *cluster.Backup) bool {
+	store := v.s.BackupStore(b.Spec.Store)
+	if store == nil || store.Directory == "" {
+		return false
+	}
+	n := v.nodes[b.Status.Node]
+	return n == nil || !n.ControlPlane || n.CreatedAt.After(b.CreatedAt)
 }
 
 // changedSince reports whether a control plane node has completed a former hop after a backup was

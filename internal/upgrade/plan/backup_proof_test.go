@@ -129,6 +129,32 @@ func finding(f refitv1alpha1.RehearsalFinding) func(*cluster.Backup, *refitv1alp
 	}
 }
 
+func TestABackupInADirectoryIsLostWithItsHost(t *testing.T) {
+	for situation, test := range map[string]struct {
+		change func(*view, *cluster.Backup)
+		want   backupState
+	}{
+		"the host is there":                 {func(*view, *cluster.Backup) {}, backupProven},
+		"the host has left the cluster":     {func(_ *view, b *cluster.Backup) { b.Status.Node = "cp-9" }, backupOutdated},
+		"the host is no control plane host": {func(v *view, b *cluster.Backup) { v.nodes[b.Status.Node].ControlPlane = false }, backupOutdated},
+		"the host has joined again since":   {func(v *view, b *cluster.Backup) { v.nodes[b.Status.Node].CreatedAt = b.CreatedAt.Add(time.Second) }, backupOutdated},
+		"the next attempt runs":             {func(_ *view, b *cluster.Backup) { b.Status.Node, b.Status.StartTime = "cp-9", b.Status.ReadBack }, backupRunning},
+		"the store is a bucket": {func(v *view, b *cluster.Backup) {
+			b.Status.Node, v.s.BackupStores = "cp-9", []cluster.BackupStore{{Name: "local"}}
+		}, backupProven},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			v, b := provenView(t, func(*cluster.Backup, *refitv1alpha1.ClusterUpgradeSpec) {})
+			v.s.BackupStores = []cluster.BackupStore{{Name: "local", Directory: "/var/lib/refit-backups"}}
+			b.Status.Node = v.controlPlane[1].Name
+			test.change(v, b)
+			if got := v.backupState(b, 0); got != test.want {
+				t.Errorf("the backup is %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
 func TestABackupFromBeforeTheLastHopIsOutdated(t *testing.T) {
 	for situation, test := range map[string]struct {
 		trial time.Duration // after the backup was created

@@ -6,18 +6,22 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
-// NewBackups lists backups, the newest first.
-func NewBackups(cluster string, all []refitv1alpha1.EtcdBackup) *cliv1alpha1.Backups {
+// NewBackups lists backups, the newest first. stores are the BackupStores that are known.
+func NewBackups(cluster string, all []refitv1alpha1.EtcdBackup, stores []refitv1alpha1.BackupStore) *cliv1alpha1.Backups {
 	out := &cliv1alpha1.Backups{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindBackups, Cluster: cluster, Backups: []cliv1alpha1.BackupState{},
 	}
 	for i := range all {
-		out.Backups = append(out.Backups, newBackupState(&all[i], nil))
+		state := newBackupState(&all[i], nil)
+		state.Identity = identityOf(state.Store, stores)
+		out.Backups = append(out.Backups, state)
 	}
 	slices.SortFunc(out.Backups, func(a, b cliv1alpha1.BackupState) int {
 		return cmp.Or(b.CreationTime.Compare(a.CreationTime), cmp.Compare(a.Name, b.Name))
@@ -25,8 +29,25 @@ func NewBackups(cluster string, all []refitv1alpha1.EtcdBackup) *cliv1alpha1.Bac
 	return out
 }
 
-// NewBackup describes a backup. The order is that of its node, or nil; others are all backups, for
-// the expected duration.
+// identityOf returns whether the identity of a store is proven.
+func identityOf(name string, stores []refitv1alpha1.BackupStore) *cliv1alpha1.BackupIdentity {
+	at := slices.IndexFunc(stores, func(s refitv1alpha1.BackupStore) bool { return s.Name == name })
+	if at < 0 {
+		return nil
+	}
+	proven := backup.IdentityProven(&stores[at])
+	return &cliv1alpha1.BackupIdentity{Proven: proven.Status == metav1.ConditionTrue, Message: proven.Message}
+}
+
+// ShowBackup describes a backup in one of the BackupStores that are known.
+func ShowBackup(cluster string, b *refitv1alpha1.EtcdBackup, order *refitv1alpha1.NodeUpgrade, stores []refitv1alpha1.BackupStore) *cliv1alpha1.Backup {
+	out := NewBackup(cluster, b, order, nil)
+	out.Identity = identityOf(out.Store, stores)
+	return out
+}
+
+// NewBackup describes the progress of a backup. The order is that of its node, or nil; others are
+// all backups, for the expected duration.
 func NewBackup(cluster string, b *refitv1alpha1.EtcdBackup, order *refitv1alpha1.NodeUpgrade, others []refitv1alpha1.EtcdBackup) *cliv1alpha1.Backup {
 	out := &cliv1alpha1.Backup{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindBackup, Cluster: cluster, BackupState: newBackupState(b, order),

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -92,6 +93,34 @@ func TestTheExpectedDurationIsThatOfTheLastSimilarBackup(t *testing.T) {
 	}
 	if got := NewBackup("prod", taken(), nil, others).ExpectedSeconds; got != 0 {
 		t.Errorf("a backup that ended is expected to take %d s", got)
+	}
+}
+
+func TestABackupHasTheProofOfItsStore(t *testing.T) {
+	proven := refitv1alpha1.BackupStore{ObjectMeta: metav1.ObjectMeta{Name: "offsite"}, Spec: refitv1alpha1.BackupStoreSpec{Recipients: []string{"age1a"}}}
+	proven.Status.Proven = &refitv1alpha1.ProvenIdentity{Recipients: []string{"age1a"}, Backup: "nightly"}
+	changed := *proven.DeepCopy()
+	changed.Spec.Recipients = []string{"age1b"}
+	for situation, c := range map[string]struct {
+		stores  []refitv1alpha1.BackupStore
+		proven  bool
+		message string // empty if nothing is known
+	}{
+		"the store is proven":          {[]refitv1alpha1.BackupStore{{}, proven}, true, "an identity of a recipient has decrypted nightly"},
+		"it has other recipients now":  {[]refitv1alpha1.BackupStore{changed}, false, "no identity of the current recipients"},
+		"the BackupStore is not known": {nil, false, ""},
+	} {
+		b := taken()
+		b.Spec.Store = "offsite"
+		shown, listed := ShowBackup("prod", b, nil, c.stores), NewBackups("prod", []refitv1alpha1.EtcdBackup{*b}, c.stores)
+		for _, got := range []*cliv1alpha1.BackupIdentity{shown.Identity, listed.Backups[0].Identity} {
+			switch {
+			case c.message == "" && got != nil:
+				t.Errorf("%s: %+v", situation, got)
+			case c.message != "" && (got == nil || got.Proven != c.proven || !strings.HasPrefix(got.Message, c.message)):
+				t.Errorf("%s: %+v", situation, got)
+			}
+		}
 	}
 }
 

@@ -69,8 +69,12 @@ type Host struct {
 type Etcd struct {
 	// Serves is set if the member on this host answers a read that needs the quorum.
 	Serves bool
+	// Revision is that of the member on this host if it serves, 0 if it is unknown.
+	Revision int64
 	// Others is set if the other members do, without the one on this host.
 	Others bool
+	// LeftOut are the members that serve although the restore leaves them out.
+	LeftOut []string
 	// Data is set if the member has a readable database.
 	Data bool
 	// APIServer is set if the API server on this host is ready.

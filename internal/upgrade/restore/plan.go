@@ -10,7 +10,8 @@ import (
 type Plan struct {
 	Run       Run       `json:"run"`
 	Situation Situation `json:"situation"`
-	// Backup is UID/ATTEMPT, and Digest that of its manifest.
+	// Backup is UID/ATTEMPT, and Digest that of its manifest. Both are empty if the member is
+	// replaced without a backup.
 	Backup     string    `json:"backup"`
 	Digest     string    `json:"digest"`
 	ClusterUID string    `json:"clusterUID"`
@@ -25,6 +26,14 @@ type Plan struct {
 	DataDir   string `json:"dataDir"`
 	// Options are the flags for the commands on the other hosts, such as the identity.
 	Options []string `json:"options,omitempty"`
+}
+
+// String names the run and its backup.
+func (p Plan) String() string {
+	if p.Backup == "" {
+		return p.Run.String()
+	}
+	return p.Run.String() + " of backup " + p.Backup
 }
 
 // Restored returns the names of the members that have their data back after this host.

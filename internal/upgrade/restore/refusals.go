@@ -51,6 +51,9 @@ var checks = []check{
 		EtcdServes, restores, true, "A restore discards everything after the backup. If you want that, add --waive " + EtcdServes, etcdServes,
 	},
 	{
+		"LeftOutServes", restores, false, "Power its host off for good, then run the same command again. If it shall stay, do not leave it out", leftOutServes,
+	},
+	{
 		DigestUnknown, restores, true,
 		"Pass the digest that you recorded with --digest. Without one, a forged backup cannot be noticed: if you trust the store, add --waive " + DigestUnknown,
 		digestUnknown,
@@ -77,6 +80,16 @@ var checks = []check{
 	{
 		"DiskFull", restores, false, "Free disk space on the file system of etcd's data. The old data is kept beside the restored data", noSpace,
 	},
+}
+
+// Waivable returns the reasons that an operator can waive.
+func Waivable() (reasons []string) {
+	for _, c := range checks {
+		if c.waivable {
+			reasons = append(reasons, c.reason)
+		}
+	}
+	return reasons
 }
 
 // RefuseFiles returns why the files of a host must not be restored.
@@ -123,9 +136,23 @@ func etcdServes(o Observation) string {
 	return ""
 }
 
-// empty reports whether the API serves another cluster than that of the backup: the data was
-// deleted, and etcd has started without any.
-func (e Etcd) empty(b Backup) bool { return e.ClusterUID != "" && e.ClusterUID != b.ClusterUID }
+// leftOutServes prevents that the cluster has two etcds, with an API server each.
+func leftOutServes(o Observation) string {
+	if len(o.Etcd.LeftOut) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the restore leaves out %s, which serves etcd", strings.Join(o.Etcd.LeftOut, ", "))
+}
+
+// empty reports whether etcd has started without data because it was deleted: the API serves
+// another cluster than that of the backup. Until the API server has created the namespaces of that
+// cluster, only a revision below that of the backup shows it.
+func (e Etcd) empty(b Backup) bool {
+	if e.ClusterUID == "" {
+		return e.Revision > 0 && e.Revision < b.Revision
+	}
+	return e.ClusterUID != b.ClusterUID
+}
 
 func digestUnknown(o Observation) string {
 	if o.Backup.Recorded {

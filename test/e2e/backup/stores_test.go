@@ -116,7 +116,7 @@ func TestBackupStores(t *testing.T) {
 		requireStates(t, at, format.Complete, format.Complete, format.Complete)
 		requireCiphertext(t, s, data)
 
-		deleted, err := backup.Prune(t.Context(), at, now, backup.Retention{ClusterUID: clusterUID, Keep: format.Keep{Last: 2}})
+		deleted, err := backup.Prune(t.Context(), at, now, format.Retention{ClusterUID: clusterUID, Keep: format.Keep{Last: 2}})
 		if err != nil || len(deleted) != 1 || deleted[0].Attempt != 1 {
 			t.Errorf("deleted %v, %v", deleted, err)
 		}

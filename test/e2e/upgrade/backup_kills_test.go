@@ -48,7 +48,7 @@ func (d *drills) crash(ctx context.Context, mode, match string) error {
 	if _, err := d.cp.Exec(ctx, "rm", "-f", crashPointsLog); err != nil {
 		return err
 	}
-	return bed.WriteOn(ctx, d.cp, crashPoints, fmt.Sprintf("{mode: %s, match: %q}\n", mode, match))
+	return bed.WriteOn(ctx, d.cp, crashPoints, fmt.Sprintf("{mode: %s, match: [%q]}\n", mode, match))
 }
 
 func (d *drills) testKilledAt(t *testing.T, b *buckets, name, point string) {

@@ -28,7 +28,7 @@ const etcdPKI = "/etc/kubernetes/pki/etcd/"
 // the same data to the same disk. REFIT_BACKUP_GIB is the size of the data.
 func TestBackupSize(t *testing.T) {
 	gib := bed.Count(t, "REFIT_BACKUP_GIB", 2)
-	disk := int64(5*gib+6) << 30 // the database, its log, a copy, the stored backup, a restored copy, images
+	disk := int64(6*gib+8) << 30 // the database, its log, a copy, two stored backups, a restored copy, reserve, images
 	s := newSite(t, cluster.Spec{Name: "upsize", ControlPlanes: 1, Kubernetes: older, Disk: disk}, inCluster)
 	cp := s.OfRole(cluster.RoleControlPlane)[0]
 	s.pinBackups(t)
