@@ -44,6 +44,7 @@ func newBareBed(t *testing.T, spec cluster.Spec) *agents {
 	b := &agents{Bed: bed.New(t, spec), orders: map[string]*refitv1alpha1.NodeUpgradeSpec{}, ordered: map[string]time.Time{}}
 	must(t, b.installDefinitions(t.Context()))
 	t.Cleanup(func() { b.LogIfFailed(t, "nodeupgrades") })
+	bed.EndBeforeDeadline(t, func() { b.LogIfFailed(t, "nodeupgrades") })
 	return b
 }
 

@@ -49,6 +49,7 @@ func newBareSite(t *testing.T, spec cluster.Spec, alone bool) *site {
 func (s *site) prepare(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() { s.tellIfFailed(t) })
+	bed.EndBeforeDeadline(t, func() { s.tellIfFailed(t) })
 	must(t, s.LoadImages(t.Context(), s.Images(t)))
 	bed.OnNodes(t, s.Nodes(), s.prepareHost)
 }
@@ -71,10 +72,11 @@ func (s *site) install(t *testing.T) {
 	s.refit(t, args...)
 }
 
-// tellIfFailed logs the operations and the logs of the agents and the controllers.
+// tellIfFailed logs the state and the logs of the agents and the controllers. What a user would see
+// comes last: the end of a long log is read first.
 func (s *site) tellIfFailed(t *testing.T) {
 	t.Helper()
-	s.LogIfFailed(t, "clusterupgrades", "nodeupgrades")
+	s.LogIfFailed(t, "clusterupgrades", "nodeupgrades", "etcdbackups")
 	if !t.Failed() || s.Gone() {
 		return
 	}
@@ -82,4 +84,6 @@ func (s *site) tellIfFailed(t *testing.T) {
 	defer cancel()
 	said, err := s.Kubectl(ctx, nil, "--namespace=refit-system", "logs", "--selector=app.kubernetes.io/name=refit-controller", "--prefix", "--tail=60")
 	t.Logf("the controllers said (%v):\n%s", err, said)
+	status, err := s.tryRefit(ctx, "status")
+	t.Logf("refit status (%v):\n%s", err, status)
 }
