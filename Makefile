@@ -121,11 +121,13 @@ endef
 generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the Vale rule and the generated parts of docs
 	$(call generate,.)
 	$(GO) run ./tools/docs
+	$(GO) test -count=1 ./test/compatibility -update
 
 .PHONY: docs
 docs: ## Copy golden files and failure reasons into docs
 	$(GO) run ./tools/reasons
 	$(GO) run ./tools/docs
+	$(GO) test -count=1 ./test/compatibility -update
 
 .PHONY: verify-generate
 verify-generate: $(CONTROLLER_GEN) ## Check that the generated files are up to date

@@ -235,6 +235,10 @@ var table = []row{
 			"./internal/upgrade/plan", "./internal/upgrade/backuptoo", "./internal/engine/etcd", "./internal/engine/backuptoo", "./internal/agent", "./cmd/refit",
 		},
 	},
+	{
+		folder: "test/compatibility", may: []string{"testing", "os", "./internal/upgrade/preflight"},
+		mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan", "./test/testbed", "./test/e2e/bed"},
+	},
 	{folder: "test/layers", may: []string{"testing", "os/exec"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan", "./test/testbed"}},
 
 	// Everywhere

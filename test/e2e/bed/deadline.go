@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// tellBefore is how long before the limit of `go test -timeout` a test that hangs is described.
-const tellBefore = 2 * time.Minute
+// describeBefore is how long before the limit of `go test -timeout` a test that hangs is described.
+const describeBefore = 2 * time.Minute
 
 // EndBeforeDeadline describes a test that hangs and ends the process before `go test` does, whose
 // dump of all goroutines would hide why.
-func EndBeforeDeadline(t *testing.T, tell func()) {
+func EndBeforeDeadline(t *testing.T, describe func()) {
 	t.Helper()
 	deadline, ok := t.Deadline()
 	if !ok {
 		return
 	}
-	timer := time.AfterFunc(time.Until(deadline)-tellBefore, func() {
-		t.Errorf("the test hangs: %s before its limit it runs\n%s", tellBefore, testStacks())
-		tell()
+	timer := time.AfterFunc(time.Until(deadline)-describeBefore, func() {
+		t.Errorf("the test hangs: %s before its limit it runs\n%s", describeBefore, testStacks())
+		describe()
 		os.Exit(1)
 	})
 	t.Cleanup(func() { timer.Stop() })
