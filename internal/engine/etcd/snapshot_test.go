@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
 )
 
 func TestSnapshotHasWhatEtcdutlReads(t *testing.T) {
@@ -49,6 +51,24 @@ func TestSnapshotHasWhatEtcdutlReads(t *testing.T) {
 		t.Errorf("got %+v, etcdutl reads %+v", got, want)
 	}
 	requireRestored(t, path, got)
+}
+
+func TestCanceledSnapshotEnds(t *testing.T) {
+	t.Parallel()
+	c := start(t, "3.6.8", 1).on(0)
+	for i := range 8 { // more than gRPC buffers
+		_, err := c.local.Put(t.Context(), fmt.Sprintf("/registry/secrets/%d", i), string(make([]byte, 1<<20)))
+		must(t, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stream, err := c.Snapshot(ctx)
+	must(t, err)
+	_, err = io.ReadFull(stream, make([]byte, 100))
+	must(t, err)
+	cancel()
+	if _, err := io.Copy(io.Discard, stream); grpcstatus.Code(err) != codes.Canceled {
+		t.Errorf("got %v", err)
+	}
 }
 
 // requireRestored requires that a restored database has the entries of its snapshot.
