@@ -3,6 +3,7 @@ package seal
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"hash"
 	"io"
 
@@ -38,12 +39,20 @@ func (w meteredWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// measured is how much Measure reads at once. A store hands over what it reads between goroutines.
+const measured = 256 << 10
+
 // Measure reads stored bytes to their end. More than limit are an error.
 func Measure(from io.Reader, limit int64) (backup.Content, error) {
 	s := newSource(from, limit)
 	s.allow(backup.MaxPart)
-	if _, err := io.Copy(io.Discard, s); err != nil {
-		return backup.Content{}, err
+	for buffer := make([]byte, measured); ; {
+		_, err := s.Read(buffer)
+		if errors.Is(err, io.EOF) {
+			return s.content(), nil
+		}
+		if err != nil {
+			return backup.Content{}, err
+		}
 	}
-	return s.content(), nil
 }

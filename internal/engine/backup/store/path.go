@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
@@ -58,23 +60,43 @@ func (p *Path) Put(ctx context.Context, key string, from io.Reader) error {
 	})
 }
 
-// syncEvery is how much is written between syncs. A single sync at the end would take minutes
-// without progress, and delay the syncs of an etcd on the same disk.
-const syncEvery = 64 << 20
+// The sizes of writes and syncs. Each sync runs beside the writes that follow it, so at most twice
+// syncEvery is not on the disk yet. A single sync at the end would take minutes without progress,
+// and delay the syncs of an etcd on the same disk.
+const (
+	writeSize = 1 << 20
+	syncEvery = 32 << 20
+)
 
+// fill writes everything to a file, and to its disk.
 func fill(ctx context.Context, file *os.File, from io.Reader, progress func()) error {
-	for {
-		n, err := io.CopyN(file, &steady{ctx, from, progress}, syncEvery)
-		if err != nil && !errors.Is(err, io.EOF) {
+	var syncing error
+	var background sync.WaitGroup
+	wait := func() error { background.Wait(); return syncing }
+	defer background.Wait() // the caller closes the file
+	buffer := make([]byte, writeSize)
+	for written := 0; ; {
+		n, err := io.ReadFull(&steady{ctx, from, progress}, buffer)
+		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !last {
 			return err
 		}
-		if err := durable.Sync(file); err != nil {
+		if _, err := file.Write(buffer[:n]); err != nil {
+			return err
+		}
+		if written += n; !last && written < syncEvery {
+			continue
+		}
+		if err := wait(); err != nil {
 			return err
 		}
 		progress()
-		if n < syncEvery {
-			return ctx.Err() // The caller may have left: its object must not appear any more.
+		if last {
+			// The caller may have left: its object must not appear any more.
+			return cmp.Or(durable.Sync(file), ctx.Err())
 		}
+		written = 0
+		background.Go(func() { syncing = durable.Sync(file); progress() })
 	}
 }
 

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,12 +94,67 @@ func TestSymlinkIsNoObject(t *testing.T) {
 func TestFailedSyncStoresNothing(t *testing.T) {
 	p, _ := testPath(t)
 	durabletest.SyncFile(t, func(file *os.File, sync func(*os.File) error) error {
-		if strings.HasSuffix(file.Name(), ".refit-tmp") {
+		if isTemp(file) {
 			return syscall.ENOSPC
 		}
 		return sync(file)
 	})
 	if err := p.Put(t.Context(), testKey, strings.NewReader("x")); !errors.Is(err, backup.ErrFull) {
+		t.Errorf("got %v", err)
+	}
+	if objects, err := p.List(t.Context(), ""); err != nil || len(objects) != 0 {
+		t.Errorf("left %v, %v", objects, err)
+	}
+}
+
+// isTemp reports whether a file is one that Put writes.
+func isTemp(file *os.File) bool { return strings.HasSuffix(file.Name(), ".refit-tmp") }
+
+// large is the content of an object with several syncs.
+func large() []byte {
+	content := make([]byte, 2*syncEvery+writeSize+1)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(content) // never fails
+	return content
+}
+
+func TestLargeObjectIsSyncedWhileItIsWritten(t *testing.T) {
+	p, _ := testPath(t)
+	content := large()
+	var sizes []int64
+	durabletest.SyncFile(t, func(file *os.File, sync func(*os.File) error) error {
+		if info, err := file.Stat(); err == nil && isTemp(file) {
+			sizes = append(sizes, info.Size())
+		}
+		return sync(file)
+	})
+	if err := p.Put(t.Context(), testKey, iotest.HalfReader(bytes.NewReader(content))); err != nil {
+		t.Fatal(err)
+	}
+	if len(sizes) != 3 || sizes[2] != int64(len(content)) {
+		t.Errorf("synced at %v bytes, the object has %d", sizes, len(content))
+	}
+	body, err := p.Get(t.Context(), testKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("%d of %d bytes, %v", len(got), len(content), err)
+	}
+}
+
+// A sync reports an error once: later ones succeed although bytes are lost.
+func TestFailedSyncBesideTheWritesStoresNothing(t *testing.T) {
+	p, _ := testPath(t)
+	failed := false
+	durabletest.SyncFile(t, func(file *os.File, sync func(*os.File) error) error {
+		if isTemp(file) && !failed {
+			failed = true
+			return syscall.EIO
+		}
+		return sync(file)
+	})
+	if err := p.Put(t.Context(), testKey, bytes.NewReader(large())); !errors.Is(err, backup.ErrUnreachable) {
 		t.Errorf("got %v", err)
 	}
 	if objects, err := p.List(t.Context(), ""); err != nil || len(objects) != 0 {
