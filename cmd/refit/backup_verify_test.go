@@ -71,7 +71,7 @@ func (v *vault) store(t *testing.T, uid, clusterUID string, at time.Time) engine
 	}
 	stored, err := enginebackup.Store(t.Context(), enginebackup.Target{Store: opened}, enginebackup.Request{
 		ID: backup.ID{UID: uid, Attempt: 1}, ClusterUID: clusterUID, Time: at, EtcdVersion: "3.6.6", Recipients: []string{v.recipient},
-		Sources: []enginebackup.Source{{Part: backup.PartEtcd, Write: func(_ context.Context, to io.Writer) error {
+		Sources: []enginebackup.Source{{Part: backup.PartEtcd, Write: func(_ context.Context, to enginebackup.Sink) error {
 			_, err := io.WriteString(to, strings.Repeat("etcd", 100))
 			return err
 		}}},

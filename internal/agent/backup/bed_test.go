@@ -199,6 +199,11 @@ func testSnapshot(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256(content)
-	return append(content, sum[:]...)
+	return withDigest(content)
+}
+
+// withDigest returns a database and its digest, as etcd streams them.
+func withDigest(database []byte) []byte {
+	sum := sha256.Sum256(database)
+	return append(database, sum[:]...)
 }

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"crypto/sha256"
 	"io"
 	"os"
 	"path/filepath"
@@ -57,12 +58,14 @@ func TestBackupIsRefused(t *testing.T) {
 			b.store.Spec.Path.Directory = filepath.Join(b.directory, "unmounted")
 			b.pins.Locations = []string{b.store.Spec.Path.Directory}
 		},
-		"SnapshotInvalid": func(b *bed) { b.snapshot = append([]byte("x"), b.snapshot[1:]...) },
+		"SnapshotInvalid":        func(b *bed) { b.snapshot = append([]byte("x"), b.snapshot[1:]...) },
+		"SnapshotInvalid: pages": func(b *bed) { b.snapshot = withDigest(make([]byte, len(b.snapshot)-sha256.Size)) },
 		"HostFilesUnreadable": func(b *bed) {
 			b.Environment.HostFiles = func(io.Writer) error { return os.ErrPermission }
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
+			reason, _, _ := strings.Cut(reason, ":")
 			b := newBed(t)
 			change(b)
 			got := b.take(t, 1)

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +24,7 @@ func (a *Attempt) store(ctx context.Context) error {
 		ID: a.id(), ClusterUID: a.clusterUID, Time: time.Now(), EtcdVersion: a.version, Recipients: a.spec.Recipients, Drill: a.drillKey(),
 		Revision: func() int64 { return a.status.Revision },
 		Sources: []enginebackup.Source{
-			{Part: backup.PartEtcd, Write: a.writeSnapshot},
+			{Part: backup.PartEtcd, Write: a.writeSnapshot, Check: a.checkSnapshot},
 			{Part: backup.PartHost, Write: a.writeHostFiles},
 		},
 	})
@@ -45,9 +46,9 @@ func (a *Attempt) drillKey() *seal.DrillKey {
 	return a.trial.key
 }
 
-// writeSnapshot streams etcd's snapshot to the disk and to the store. It ends only after the copy
-// on disk was verified, so that an invalid snapshot is never stored as a whole.
-func (a *Attempt) writeSnapshot(ctx context.Context, to io.Writer) error {
+// writeSnapshot streams etcd's snapshot to the disk and to the store. It ends only after the digest
+// of etcd was verified, so that a truncated or changed snapshot is never stored as a whole.
+func (a *Attempt) writeSnapshot(ctx context.Context, to enginebackup.Sink) error {
 	if err := a.begin(ctx, stepSnapshot); err != nil {
 		return err
 	}
@@ -56,33 +57,50 @@ func (a *Attempt) writeSnapshot(ctx context.Context, to io.Writer) error {
 		return node.Transient("SnapshotFailed", err, "Check the log of etcd on this host: `crictl logs`", "etcd does not return a snapshot")
 	}
 	defer stream.Close()
-	if err := a.tee(stream, to); err != nil {
-		return err
+	a.content.Size, err = a.tee(stream, to)
+	if errors.Is(err, etcd.ErrSnapshotInvalid) {
+		return invalid(err)
 	}
-	content, err := etcd.ReadSnapshot(ctx, a.slot.snapshot())
+	return err
+}
+
+// checkSnapshot reads the copy on disk. Only a drill needs the copy afterwards.
+func (a *Attempt) checkSnapshot(ctx context.Context) error {
+	size := a.content.Size
+	content, err := etcd.ReadDatabase(ctx, a.slot.snapshot())
 	if err != nil {
-		return node.Transient("SnapshotInvalid", err, "Check the log of etcd on this host: `crictl logs`", "etcd's snapshot is not valid")
+		return invalid(err)
 	}
+	content.Size = size
 	a.content = content
 	a.status.Revision, a.status.Keys, a.status.Size, a.status.Hash = content.Revision, content.Keys, content.Size, fmt.Sprintf("%x", content.Hash)
+	if a.trial == nil {
+		_ = durable.Remove(a.slot.snapshot()) // it is tried again at the end, which reports an error
+	}
 	return nil
 }
 
-// tee writes the stream to the copy on disk and to the store.
-func (a *Attempt) tee(stream io.Reader, to io.Writer) error {
+func invalid(err error) error {
+	return node.Transient("SnapshotInvalid", err, "Check the log of etcd on this host: `crictl logs`", "etcd's snapshot is not valid")
+}
+
+// tee writes the stream to the copy on disk and to the store, and returns the size of the database.
+// The digest that etcd sends is that of the bytes which the store gets: they are hashed once.
+func (a *Attempt) tee(stream io.Reader, to enginebackup.Sink) (int64, error) {
 	path := a.slot.snapshot()
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return durable.Explain(err, "create", path)
+		return 0, durable.Explain(err, "create", path)
 	}
 	defer file.Close()
-	if _, err := io.Copy(to, io.TeeReader(stream, explained{file, path})); err != nil {
-		return err
+	size, err := etcd.CopySnapshot(io.MultiWriter(explained{file, path}, to), stream, func() string { return to.Written().Digest })
+	if err != nil {
+		return 0, err
 	}
 	if err := file.Close(); err != nil {
-		return durable.Explain(err, "write", path)
+		return 0, durable.Explain(err, "write", path)
 	}
-	return nil
+	return size, nil
 }
 
 // explained is a file whose errors name the disk as the cause, and not the store.
@@ -100,7 +118,7 @@ func (e explained) Write(p []byte) (int, error) {
 }
 
 // writeHostFiles writes the archive of the host's files.
-func (a *Attempt) writeHostFiles(ctx context.Context, to io.Writer) error {
+func (a *Attempt) writeHostFiles(ctx context.Context, to enginebackup.Sink) error {
 	if err := a.begin(ctx, stepHostFiles); err != nil {
 		return err
 	}

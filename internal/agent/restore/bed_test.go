@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -79,7 +78,7 @@ func newBed(t *testing.T, members ...string) *bed {
 	b.stored, err = enginebackup.Store(t.Context(), b.target(t), enginebackup.Request{
 		ID: backup.ID{UID: backupUID, Attempt: 1}, ClusterUID: clusterUID, Time: now.Add(-time.Hour), EtcdVersion: "3.6.6",
 		Recipients: []string{identity.Recipient().String()}, Revision: func() int64 { return 3 },
-		Sources: []enginebackup.Source{{Part: backup.PartEtcd, Write: func(_ context.Context, to io.Writer) error {
+		Sources: []enginebackup.Source{{Part: backup.PartEtcd, Write: func(_ context.Context, to enginebackup.Sink) error {
 			_, err := to.Write(snapshot(t, members))
 			return err
 		}}},

@@ -53,7 +53,7 @@ func (b *bed) storeFiles(t *testing.T, files map[string]string) {
 	must(t, os.RemoveAll(b.dir))
 	must(t, os.Mkdir(b.dir, 0o700))
 	part := func(name string, content []byte) enginebackup.Source {
-		return enginebackup.Source{Part: name, Write: func(_ context.Context, to io.Writer) error {
+		return enginebackup.Source{Part: name, Write: func(_ context.Context, to enginebackup.Sink) error {
 			_, err := to.Write(content)
 			return err
 		}}

@@ -74,8 +74,8 @@ func (b *bed) target(t *testing.T) enginebackup.Target {
 // take stores a backup and its EtcdBackup, as the agent of cp-2 would.
 func (b *bed) take(t *testing.T, name, uid string, at time.Time) {
 	t.Helper()
-	write := func(text string) func(context.Context, io.Writer) error {
-		return func(_ context.Context, to io.Writer) error {
+	write := func(text string) func(context.Context, enginebackup.Sink) error {
+		return func(_ context.Context, to enginebackup.Sink) error {
 			_, err := io.WriteString(to, text)
 			return err
 		}

@@ -177,7 +177,7 @@ func TestFailedSourceStoresNothing(t *testing.T) {
 	for situation, cause := range map[string]error{"own error": broken, "end of the stream": io.ErrUnexpectedEOF} {
 		k, m := newKeys(t), newMemory()
 		r := k.request(testCluster, testID)
-		r.Sources[1].Write = func(_ context.Context, to io.Writer) error {
+		r.Sources[1].Write = func(_ context.Context, to Sink) error {
 			_, err := to.Write(make([]byte, 1<<20))
 			return errors.Join(err, cause)
 		}
@@ -187,11 +187,36 @@ func TestFailedSourceStoresNothing(t *testing.T) {
 	}
 }
 
+func TestFailedCheckStoresNothing(t *testing.T) {
+	k, m := newKeys(t), newMemory()
+	damaged := errors.New("the database is damaged")
+	r := k.request(testCluster, testID)
+	r.Sources[0].Check = func(context.Context) error { return damaged }
+	if _, err := Store(t.Context(), Target{m, ""}, r); !errors.Is(err, damaged) || len(m.objects) != 0 {
+		t.Errorf("left %d objects, %v", len(m.objects), err)
+	}
+	for _, entry := range m.log {
+		if strings.Contains(entry, "manifest") || strings.Contains(entry, backup.PartHost) {
+			t.Errorf("%s although the check failed", entry)
+		}
+	}
+}
+
+func TestCheckEndsWhenTheReadBackFails(t *testing.T) {
+	k, m := newKeys(t), newMemory()
+	m.get = func(_ string, content []byte) (io.Reader, error) { return newReader(content[:len(content)-1]), nil }
+	r := k.request(testCluster, testID)
+	r.Sources[0].Check = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	if _, err := Store(t.Context(), Target{m, ""}, r); !errors.Is(err, backup.ErrCorrupt) || len(m.objects) != 0 {
+		t.Errorf("left %d objects, %v", len(m.objects), err)
+	}
+}
+
 func TestHangingSourceEndsWithItsStore(t *testing.T) {
 	k, m := newKeys(t), newMemory()
 	m.put = func(string, io.Reader) ([]byte, bool, error) { return nil, false, backup.ErrUnreachable }
 	r := k.request(testCluster, testID)
-	r.Sources[0].Write = func(ctx context.Context, _ io.Writer) error { <-ctx.Done(); return ctx.Err() }
+	r.Sources[0].Write = func(ctx context.Context, _ Sink) error { <-ctx.Done(); return ctx.Err() }
 	if _, err := Store(t.Context(), Target{m, ""}, r); !errors.Is(err, backup.ErrUnreachable) {
 		t.Errorf("got %v", err)
 	}
@@ -201,7 +226,7 @@ func TestCanceledBackupIsDeleted(t *testing.T) {
 	k, m := newKeys(t), newMemory()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := k.request(testCluster, testID)
-	r.Sources[1].Write = func(ctx context.Context, _ io.Writer) error { cancel(); <-ctx.Done(); return ctx.Err() }
+	r.Sources[1].Write = func(ctx context.Context, _ Sink) error { cancel(); <-ctx.Done(); return ctx.Err() }
 	if _, err := Store(ctx, Target{m, ""}, r); !errors.Is(err, context.Canceled) || len(m.objects) != 0 {
 		t.Errorf("left %d objects, %v", len(m.objects), err)
 	}
@@ -237,7 +262,7 @@ func TestUploadEndsWhenItsSourcePanics(t *testing.T) {
 		return content, keep, err
 	}
 	r := k.request(testCluster, testID)
-	r.Sources[0].Write = func(context.Context, io.Writer) error { panic("a bug") }
+	r.Sources[0].Write = func(context.Context, Sink) error { panic("a bug") }
 	func() {
 		defer func() {
 			if recover() == nil {

@@ -4,7 +4,7 @@
 //
 //  1. Refuse an attempt that has objects already.
 //  2. Upload each part while its source writes it, compressed and encrypted; then read it back and
-//     compare it with what was sent.
+//     compare it with what was sent, while the source checks what it has kept.
 //  3. Upload the manifest, and read it back.
 //
 // After an error it deletes the objects of the attempt. Prune deletes the manifest first, so that a

@@ -134,14 +134,14 @@ func (k keys) request(cluster string, id backup.ID) Request {
 	return Request{
 		ID: id, ClusterUID: cluster, Time: testNow, EtcdVersion: "3.6.6", Revision: func() int64 { return 41 }, Recipients: k.recipients,
 		Sources: []Source{
-			{backup.PartEtcd, write(strings.Repeat(text, 40))},
-			{backup.PartHost, write(strings.Repeat(text, 7))},
+			{Part: backup.PartEtcd, Write: write(strings.Repeat(text, 40))},
+			{Part: backup.PartHost, Write: write(strings.Repeat(text, 7))},
 		},
 	}
 }
 
-func write(text string) func(context.Context, io.Writer) error {
-	return func(_ context.Context, to io.Writer) error {
+func write(text string) func(context.Context, Sink) error {
+	return func(_ context.Context, to Sink) error {
 		_, err := io.WriteString(to, text)
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filippo.io/age"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/refit-dev/refit/internal/engine/backup/seal"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
@@ -31,7 +32,17 @@ type Request struct {
 // Source writes the plain bytes of a part. It ends with its context.
 type Source struct {
 	Part  string
-	Write func(ctx context.Context, to io.Writer) error
+	Write func(ctx context.Context, to Sink) error
+	// Check, if set, verifies what Write has written elsewhere while the part is read back. Without
+	// it the backup does not count.
+	Check func(ctx context.Context) error
+}
+
+// Sink is what a source writes to.
+type Sink interface {
+	io.Writer
+	// Written returns the size and the digest of the bytes that were written so far.
+	Written() backup.Content
 }
 
 // cleanupTimeout bounds the deletion of a failed attempt. Retention deletes what is left.
@@ -94,7 +105,12 @@ func (r Request) write(ctx context.Context, to Target, recipients []age.Recipien
 		if err != nil {
 			return Stored{}, err
 		}
-		if err := readBack(ctx, to, backup.Key(to.Prefix, r.ID, part.Name), part.Stored); err != nil {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return readBack(ctx, to, backup.Key(to.Prefix, r.ID, part.Name), part.Stored) })
+		if source.Check != nil {
+			group.Go(func() error { return source.Check(ctx) })
+		}
+		if err := group.Wait(); err != nil {
 			return Stored{}, err
 		}
 		m.Parts = append(m.Parts, part)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -32,12 +33,60 @@ type SnapshotContent struct {
 func ReadSnapshot(ctx context.Context, path string) (SnapshotContent, error) {
 	size, err := verifyDigest(ctx, path)
 	if err != nil {
-		return SnapshotContent{}, fmt.Errorf("the snapshot of etcd is not valid: %w", err)
+		return SnapshotContent{}, fmt.Errorf("cannot verify the snapshot of etcd: %w", err)
 	}
 	content, err := ReadDatabase(ctx, path)
 	content.Size = size
 	return content, err
 }
+
+// copySize is how much CopySnapshot writes at once.
+const copySize = 256 << 10
+
+// CopySnapshot copies a snapshot, and returns the size of the database in it. It writes the digest
+// at its end only if that is the digest of the database, else it returns ErrSnapshotInvalid. The
+// caller hashes what it writes anyway: digest returns sha256:HEX of all bytes so far.
+func CopySnapshot(to io.Writer, from io.Reader, digest func() string) (size int64, err error) {
+	buffer, held := make([]byte, copySize+sha256.Size), 0
+	for {
+		n, err := io.ReadFull(from, buffer[held:])
+		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !last {
+			return 0, err
+		}
+		full := max(held+n-sha256.Size, 0) // the rest may be the digest
+		if _, err := to.Write(buffer[:full]); err != nil {
+			return 0, err
+		}
+		size += int64(full)
+		held = copy(buffer, buffer[full:held+n])
+		if !last {
+			continue
+		}
+		if err := checkSize(size + int64(held)); err != nil {
+			return 0, err
+		}
+		if digest() != "sha256:"+hex.EncodeToString(buffer[:held]) {
+			return 0, errDigest
+		}
+		_, err = to.Write(buffer[:held])
+		return size, err
+	}
+}
+
+// checkSize requires the size of a database and its digest. The pages of a database are multiples
+// of 512 bytes.
+func checkSize(all int64) error {
+	if size := all - sha256.Size; size <= 0 || size%512 != 0 {
+		return fmt.Errorf("%w: it has %d bytes, which is not a database and its digest", ErrSnapshotInvalid, all)
+	}
+	return nil
+}
+
+// ErrSnapshotInvalid is the error of a snapshot that is not what etcd has sent.
+var ErrSnapshotInvalid = errors.New("the snapshot of etcd is not valid")
+
+var errDigest = fmt.Errorf("%w: its digest is wrong", ErrSnapshotInvalid)
 
 // ReadDatabase reads the content of the database of an etcd that does not run. bbolt panics on
 // damaged pages, and a mapped file that cannot be read is a fault of memory.
@@ -72,11 +121,10 @@ func verifyDigest(ctx context.Context, path string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	size := info.Size() - sha256.Size
-	// The pages of a database are multiples of 512 bytes.
-	if size <= 0 || size%512 != 0 {
-		return 0, fmt.Errorf("it has %d bytes, which is not a database and its digest", info.Size())
+	if err := checkSize(info.Size()); err != nil {
+		return 0, err
 	}
+	size := info.Size() - sha256.Size
 	sum := sha256.New()
 	if _, err := io.CopyN(sum, file, size); err != nil {
 		return 0, errors.Join(context.Cause(ctx), err)
@@ -86,7 +134,7 @@ func verifyDigest(ctx context.Context, path string) (int64, error) {
 		return 0, err
 	}
 	if !bytes.Equal(sum.Sum(nil), want) {
-		return 0, errors.New("its digest is wrong")
+		return 0, errDigest
 	}
 	return size, nil
 }

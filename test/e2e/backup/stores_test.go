@@ -50,8 +50,8 @@ func (k keyPair) request(attempt, mebibytes int, at time.Time) backup.Request {
 	return backup.Request{
 		ID: format.ID{UID: backupUID, Attempt: attempt}, ClusterUID: clusterUID, Time: at, EtcdVersion: "3.6.6", Recipients: []string{k.recipient},
 		Sources: []backup.Source{
-			{Part: format.PartEtcd, Write: func(_ context.Context, to io.Writer) error { return database(to, attempt, mebibytes) }},
-			{Part: format.PartHost, Write: func(_ context.Context, to io.Writer) error {
+			{Part: format.PartEtcd, Write: func(_ context.Context, to backup.Sink) error { return database(to, attempt, mebibytes) }},
+			{Part: format.PartHost, Write: func(_ context.Context, to backup.Sink) error {
 				_, err := fmt.Fprintf(to, "%s %d", planted, attempt)
 				return err
 			}},

@@ -224,6 +224,29 @@ type broken struct{ err error }
 func (b broken) Read([]byte) (int, error)  { return 0, b.err }
 func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
+func TestDigestOfABeginningIsKnown(t *testing.T) {
+	plain, key := database(300_000), testKey(t)
+	w, err := NewWriter(io.Discard, testHeader, []age.Recipient{key.Recipient()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, piece := range [][]byte{plain[:200_000], plain[200_000:]} {
+		if _, err := w.Write(piece); err != nil {
+			t.Fatal(err)
+		}
+		until := plain[:w.Written().Size]
+		if got := w.Written().Digest; got != backup.Digest(until) {
+			t.Errorf("after %d bytes: %s", len(until), got)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if part, err := w.Part(); err != nil || part.Plain != (backup.Content{Size: 300_000, Digest: backup.Digest(plain)}) {
+		t.Errorf("got %+v, %v", part, err)
+	}
+}
+
 func TestWriterFailsForGood(t *testing.T) {
 	key := testKey(t)
 	w, err := NewWriter(&failing{after: 4096}, testHeader, []age.Recipient{key.Recipient()})

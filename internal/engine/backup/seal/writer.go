@@ -72,6 +72,9 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Written returns the size and the digest of the plain bytes so far.
+func (w *Writer) Written() backup.Content { return w.plain.content() }
+
 // Close ends the part. Without it the stored bytes cannot be read.
 func (w *Writer) Close() error {
 	if w.written {
