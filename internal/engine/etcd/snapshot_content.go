@@ -119,7 +119,7 @@ func verifyDigest(ctx context.Context, path string) (int64, error) {
 	defer context.AfterFunc(ctx, func() { _ = file.Close() })()
 	info, err := file.Stat()
 	if err != nil {
-		return 0, err
+		return 0, errors.Join(context.Cause(ctx), err)
 	}
 	if err := checkSize(info.Size()); err != nil {
 		return 0, err
@@ -131,7 +131,7 @@ func verifyDigest(ctx context.Context, path string) (int64, error) {
 	}
 	want := make([]byte, sha256.Size)
 	if _, err := io.ReadFull(file, want); err != nil {
-		return 0, err
+		return 0, errors.Join(context.Cause(ctx), err)
 	}
 	if !bytes.Equal(sum.Sum(nil), want) {
 		return 0, errDigest
