@@ -52,20 +52,20 @@ type bed struct {
 	reported []refitv1alpha1.NodeBackupStatus
 }
 
-func newBed(t *testing.T) *bed {
-	t.Helper()
+func newBed(tb testing.TB) *bed {
+	tb.Helper()
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	b := &bed{directory: t.TempDir(), mounted: true, identity: identity, space: host.FreeSpace{Bytes: 1 << 40, Total: 2 << 40}, snapshot: testSnapshot(t)}
+	b := &bed{directory: tb.TempDir(), mounted: true, identity: identity, space: host.FreeSpace{Bytes: 1 << 40, Total: 2 << 40}, snapshot: testSnapshot(tb)}
 	b.request = refitv1alpha1.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", UID: backupUID}, Spec: refitv1alpha1.EtcdBackupSpec{Store: "local"}}
 	b.store = refitv1alpha1.BackupStore{ObjectMeta: metav1.ObjectMeta{Name: "local"}, Spec: refitv1alpha1.BackupStoreSpec{
 		Path: &refitv1alpha1.PathStore{Directory: b.directory}, Prefix: "prod", Recipients: []string{identity.Recipient().String()},
 	}}
 	b.pins = etcdbackup.Pins{Recipients: b.store.Spec.Recipients, Locations: []string{b.directory}}
 	b.facts = refitv1alpha1.EtcdFacts{Name: "cp-2", Healthy: true, Members: []string{"cp-1", "cp-2", "cp-3"}}
-	b.Manager = b.manager(t.TempDir())
+	b.Manager = b.manager(tb.TempDir())
 	return b
 }
 
@@ -109,13 +109,13 @@ func (b *bed) ref(attempt int64) refitv1alpha1.BackupRef {
 }
 
 // take takes an attempt and returns its result.
-func (b *bed) take(t *testing.T, attempt int64) refitv1alpha1.NodeBackupStatus {
-	t.Helper()
+func (b *bed) take(tb testing.TB, attempt int64) refitv1alpha1.NodeBackupStatus {
+	tb.Helper()
 	opened, err := b.Open(b.ref(attempt))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Run(t.Context(), opened)
+	b.Run(tb.Context(), opened)
 	b.Wait()
 	return b.last()
 }
@@ -175,12 +175,12 @@ func (m fakeMember) Snapshot(context.Context) (io.ReadCloser, error) {
 func (fakeMember) Close() error { return nil }
 
 // testSnapshot is a snapshot with three revisions, as etcd streams it.
-func testSnapshot(t *testing.T) []byte {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "db")
+func testSnapshot(tb testing.TB) []byte {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "db")
 	db, err := bbolt.Open(path, 0o600, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	err = db.Update(func(tx *bbolt.Tx) error {
 		bucket, err := tx.CreateBucket([]byte("key"))
@@ -193,11 +193,11 @@ func testSnapshot(t *testing.T) []byte {
 		err = db.Close()
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return withDigest(content)
 }
