@@ -22,6 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.status.size`
 // +kubebuilder:printcolumn:name="Verified",type=date,JSONPath=`.status.readBack`
 // +kubebuilder:printcolumn:name="Drilled",type=date,JSONPath=`.status.drilled`
+// +kubebuilder:printcolumn:name="Deleted",type=date,JSONPath=`.status.deleted`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Object",type=string,JSONPath=`.status.object`,priority=1
 // +kubebuilder:printcolumn:name="Error",type=string,JSONPath=`.status.error.message`,priority=1
@@ -112,13 +113,20 @@ type EtcdBackupStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Object string `json:"object,omitempty"`
+	// deleted is when retention deleted the backup from its store. It is written before the objects
+	// are deleted, so a backup without it has not been deleted by Refit.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	Deleted *metav1.Time `json:"deleted,omitempty"`
 	// error is why the last attempt failed.
 	// +optional
 	// +structType=atomic
 	Error *BackupError `json:"error,omitempty"`
 	// conditions are Ready, Reconciling and Stalled as kstatus reads them. Ready is True when the
-	// backup is stored, was read back and has passed its drill. Stalled is True when it failed, or
-	// waits for something that requires manual intervention.
+	// backup is stored, was read back and has passed its drill, and False with the reason
+	// BackupDeleted after retention has deleted it. Stalled is True when it failed, or waits for
+	// something that requires manual intervention.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -755,6 +755,10 @@ func (in *EtcdBackupStatus) DeepCopyInto(out *EtcdBackupStatus) {
 		*out = (*in).DeepCopy()
 	}
 	in.BackupResult.DeepCopyInto(&out.BackupResult)
+	if in.Deleted != nil {
+		in, out := &in.Deleted, &out.Deleted
+		*out = (*in).DeepCopy()
+	}
 	if in.Error != nil {
 		in, out := &in.Error, &out.Error
 		*out = new(BackupError)

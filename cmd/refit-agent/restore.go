@@ -79,7 +79,7 @@ server has started with the restored data, --cancel restores the old data.`,
 
 // addSource adds the flags that select a backup.
 func (f *restoreFlags) addSource(flags *pflag.FlagSet) {
-	flags.StringVar(&f.backup, "backup", "", "`backup` to restore: UID/ATTEMPT or a name; default: the newest that this host has recorded")
+	flags.StringVar(&f.backup, "backup", "", "`backup` to restore: UID/ATTEMPT or a name; default: the newest recorded one that is not deleted")
 	flags.StringVar(&f.digest, "digest", "", "`digest` of the backup's manifest; default: the recorded one")
 	flags.StringVar(&f.identity, "identity", "", "`file` with the age identity of the backups")
 	flags.StringVar(&f.store, "store", "", "`file` with the BackupStore; default: the recorded one")
@@ -273,9 +273,13 @@ func (a *app) listRecords() error {
 		return nil
 	}
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "BACKUP\tNAME\tTIME\tSTORE\tNODE\tREVISION")
+	fmt.Fprintln(table, "BACKUP\tNAME\tTIME\tSTORE\tNODE\tREVISION\tDELETED")
 	for _, r := range records.Backups {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\n", r.ID(), r.Name, r.Time.Format(time.DateTime), r.Store, cmp.Or(r.Node, "-"), r.Revision)
+		deleted := "-"
+		if !r.Deleted.IsZero() {
+			deleted = r.Deleted.Format(time.DateTime)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", r.ID(), r.Name, r.Time.Format(time.DateTime), r.Store, cmp.Or(r.Node, "-"), r.Revision, deleted)
 	}
 	return table.Flush()
 }

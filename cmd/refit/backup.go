@@ -27,7 +27,7 @@ func newBackupListCommand(a *app) *cobra.Command {
 etcd's revision, whether it was read back from the store and restored in a drill, whether the
 identity of its store is proven ("backup verify" proves it), and the upgrade that relies on it. The
 list has the EtcdBackups of the cluster. Retention deletes a backup from its store and leaves its
-EtcdBackup.`,
+EtcdBackup, whose state is then "deleted": it cannot be restored.`,
 		example: []string{"# List the backups", "backup list", "# Print the list as JSON", "backup list -o json"},
 		args:    noArguments,
 		read: func(r *reading) (any, func() string, error) {

@@ -43,7 +43,7 @@ func (a *Agent) resumeBackups(ctx context.Context) {
 
 // BackupCluster reads what backups need of the cluster, with the administrator's kubeconfig.
 func BackupCluster(version string) *backup.Cluster {
-	return &backup.Cluster{Kubeconfig: adminConf, CredentialsDir: backupDir, PinsFile: backup.PinsFile, UserAgent: "refit-agent/" + version}
+	return &backup.Cluster{Kubeconfig: adminConf, CredentialsDir: backupDir, PinsFile: backup.PinsFile, Node: hostName(), UserAgent: "refit-agent/" + version}
 }
 
 func dialMember() (backup.Member, error) {

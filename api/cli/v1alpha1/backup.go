@@ -62,6 +62,7 @@ type BackupState struct {
 	Object   string    `json:"object,omitempty"`
 	Digest   string    `json:"digest,omitempty"`
 	Verified time.Time `json:"verified,omitzero"` // when it was read back from the store
+	Deleted  time.Time `json:"deleted,omitzero"`  // when retention deleted it from the store
 
 	Drill     string                       `json:"drill"`
 	Drilled   time.Time                    `json:"drilled,omitzero"`
@@ -88,6 +89,7 @@ const (
 	BackupFindings  = "Findings" // it is stored, and the rehearsal found problems
 	BackupUnproven  = "Unproven" // it is stored, but its agent did not do the requested drill
 	BackupFailed    = "Failed"
+	BackupDeleted   = "Deleted" // retention has deleted it from its store
 )
 
 // Findings is the number of problems that the rehearsal found.

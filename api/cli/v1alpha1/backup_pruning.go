@@ -30,7 +30,8 @@ type PrunedStore struct {
 	Expired []StoredAttempt `json:"expired,omitempty"`
 	// LeftAlone are attempts that are damaged, unreadable or unfinished, and stay.
 	LeftAlone []StoredAttempt `json:"leftAlone,omitempty"`
-	// Gone are the EtcdBackups that succeeded, but have no objects in the store any more.
+	// Gone are the EtcdBackups that succeeded and that retention has not deleted, but that have no
+	// objects in the store any more.
 	Gone []string `json:"gone,omitempty"`
 }
 

@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"filippo.io/age"
 	"go.etcd.io/bbolt"
@@ -21,6 +23,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
@@ -47,6 +50,7 @@ type bed struct {
 	others    []refitv1alpha1.EtcdBackup
 	upgrades  []refitv1alpha1.ClusterUpgrade
 	trials    fakeTrials
+	denied    error // of MarkDeleted
 
 	mu       sync.Mutex
 	reported []refitv1alpha1.NodeBackupStatus
@@ -143,7 +147,7 @@ func (b *bed) EtcdBackup(context.Context, string) (*refitv1alpha1.EtcdBackup, er
 }
 
 func (b *bed) EtcdBackups(context.Context) ([]refitv1alpha1.EtcdBackup, error) {
-	return append(b.others, b.request), nil
+	return append(slices.Clone(b.others), b.request), nil
 }
 
 func (b *bed) ClusterUpgrades(context.Context) ([]refitv1alpha1.ClusterUpgrade, error) {
@@ -155,6 +159,15 @@ func (b *bed) BackupStore(context.Context, string) (*refitv1alpha1.BackupStore, 
 }
 
 func (b *bed) Credentials(context.Context, string) (store.Credentials, error) { return b.keys, nil }
+
+func (b *bed) MarkDeleted(_ context.Context, name string, id backup.ID, now time.Time) error {
+	for i := range b.others {
+		if b.others[i].Name == name && b.denied == nil {
+			etcdbackup.MarkDeleted(&b.others[i], id, now)
+		}
+	}
+	return b.denied
+}
 
 func (b *bed) ClusterUID(context.Context) (string, error) { return clusterUID, nil }
 

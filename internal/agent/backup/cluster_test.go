@@ -47,6 +47,11 @@ func (b *bed) cluster(t *testing.T) *Cluster {
 				t.Error(err)
 			}
 			answer = b.store
+		case "PATCH " + refit + "etcdbackups/nightly/status":
+			if err := json.NewDecoder(r.Body).Decode(&b.request); err != nil {
+				t.Error(err)
+			}
+			answer = b.request
 		case "GET /api/v1/namespaces/kube-system":
 			answer = corev1.Namespace{TypeMeta: named(metav1.TypeMeta{}, "Namespace", "v1"), ObjectMeta: metav1.ObjectMeta{Name: "kube-system", UID: clusterUID}}
 		case "GET /api/v1/namespaces/kube-system/pods":
@@ -130,6 +135,13 @@ func TestAHostPrunesItsDirectory(t *testing.T) {
 		if left == deletes {
 			t.Errorf("deletes %t, and the objects are left: %t", deletes, left)
 		}
+	}
+	if b.request.Status.Deleted != nil {
+		t.Error("the EtcdBackup of another attempt is marked")
+	}
+	b.request.Status.Attempt, b.request.Status.Node, c.Node = 2, "cp-2", "cp-2"
+	if err := c.MarkDeleted(t.Context(), "nightly", backup.ID{UID: backupUID, Attempt: 2}, time.Now()); err != nil || b.request.Status.Deleted == nil {
+		t.Errorf("not marked: %v", err)
 	}
 	if err := os.WriteFile(c.PinsFile, []byte("recipients: []\nlocations: [/elsewhere]\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package backup
 import (
 	"context"
 	"io"
+	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
@@ -58,7 +59,7 @@ type Runner interface {
 	Close()
 }
 
-// Objects reads objects of the cluster that nodes may not read.
+// Objects reads and marks objects of the cluster that nodes may not read.
 type Objects interface {
 	EtcdBackup(ctx context.Context, name string) (*refitv1alpha1.EtcdBackup, error)
 	// EtcdBackups lists all of them.
@@ -70,6 +71,8 @@ type Objects interface {
 	Credentials(ctx context.Context, name string) (store.Credentials, error)
 	// ClusterUID returns the UID of the namespace kube-system, which identifies the cluster.
 	ClusterUID(ctx context.Context) (string, error)
+	// MarkDeleted records in an EtcdBackup that its stored attempt is deleted.
+	MarkDeleted(ctx context.Context, name string, id backup.ID, now time.Time) error
 }
 
 // Member is the etcd member on this host: *etcd.Client.

@@ -3,9 +3,11 @@ package backup
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -199,6 +202,60 @@ func TestOldBackupsAreDeletedAfterALaterOne(t *testing.T) {
 		if !strings.HasPrefix(path, "prod/"+backupUID+"/3/") {
 			t.Errorf("%s is left", path)
 		}
+	}
+}
+
+// former returns the stored attempt as an EtcdBackup of its own, which cp-2 took.
+func (b *bed) former(attempt int64, result refitv1alpha1.NodeBackupStatus) refitv1alpha1.EtcdBackup {
+	out := refitv1alpha1.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: "former", UID: b.request.UID}, Spec: b.request.Spec}
+	out.Status.Node, out.Status.Attempt, out.Status.BackupResult = "cp-2", attempt, result.BackupResult
+	return out
+}
+
+// A restore must not choose what retention has deleted.
+func TestRetentionMarksTheBackupsThatItDeletes(t *testing.T) {
+	for situation, test := range map[string]struct {
+		node    string // that took the former backup
+		bucket  bool
+		denied  error
+		deleted bool // the objects
+		marked  bool
+	}{
+		"of this host":                     {"cp-2", false, nil, true, true},
+		"a copy of one of another host":    {"cp-3", false, nil, true, false},
+		"of another host in a bucket":      {"cp-3", true, nil, true, true},
+		"the cluster cannot be written to": {"cp-2", false, errors.New("unreachable"), false, false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			b, path := newBed(t), filepath.Join(t.TempDir(), "backups.json")
+			b.Environment.Record = func(added backup.Records) error { return AddRecords(path, added) }
+			b.request.Status.Node = "cp-2"
+			former := b.former(1, b.take(t, 1))
+			former.Status.Node, b.denied = test.node, test.denied
+			b.others, b.store.Spec.Keep = []refitv1alpha1.EtcdBackup{former}, &refitv1alpha1.BackupRetention{Last: 1}
+			if test.bucket {
+				directory := b.store.Spec.Path.Directory
+				b.store.Spec.Path, b.store.Spec.S3, b.store.Spec.Credentials = nil, &refitv1alpha1.S3Store{Endpoint: "https://s3.example.com", Bucket: "b"}, "offsite"
+				b.pins.Locations = append(b.pins.Locations, etcdbackup.Location(&b.store.Spec))
+				b.Environment.OpenStore = func(*refitv1alpha1.BackupStoreSpec, store.Credentials) (store.Objects, error) {
+					return store.OpenPath(directory)
+				}
+			}
+			if got := b.take(t, 2); got.Phase != refitv1alpha1.BackupSucceeded {
+				t.Fatalf("got %+v", got.Error)
+			}
+			if deleted := !b.attempts(t)["1"]; deleted != test.deleted {
+				t.Errorf("the objects are deleted: %t", deleted)
+			}
+			if marked := b.others[0].Status.Deleted != nil; marked != test.marked {
+				t.Errorf("the EtcdBackup is marked: %t", marked)
+			}
+			records, err := ReadRecords(path)
+			at := slices.IndexFunc(records.Backups, func(r backup.Record) bool { return r.Attempt == 1 })
+			if err != nil || at < 0 || records.Backups[at].Deleted.IsZero() == test.marked {
+				t.Errorf("recorded: %+v, %v", records.Backups, err)
+			}
+		})
 	}
 }
 

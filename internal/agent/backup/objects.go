@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,11 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/retry"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
 // Cluster reads objects with the administrator's kubeconfig, which only control plane hosts have:
@@ -28,7 +33,9 @@ type Cluster struct {
 	// CredentialsDir is the directory of credentials on this host.
 	CredentialsDir string
 	// PinsFile has the recipients and locations that this host allows.
-	PinsFile  string
+	PinsFile string
+	// Node is the name of this host's Node.
+	Node      string
 	UserAgent string
 }
 
@@ -70,6 +77,34 @@ func (c *Cluster) ClusterUID(ctx context.Context) (string, error) {
 	found := &corev1.Namespace{}
 	err := c.get(ctx, corev1.SchemeGroupVersion, "", "namespaces", "kube-system", found)
 	return string(found.UID), err
+}
+
+// MarkDeleted records in the status of an EtcdBackup that its stored attempt is deleted.
+func (c *Cluster) MarkDeleted(ctx context.Context, name string, id backup.ID, now time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*objectTimeout)
+	defer cancel()
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		current, err := c.EtcdBackup(ctx, name)
+		if err != nil || !etcdbackup.MarkDeleted(current, id, now) {
+			return err
+		}
+		// A patch keeps the fields that an older agent does not have.
+		body, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"resourceVersion": current.ResourceVersion}, "status": map[string]any{"deleted": current.Status.Deleted},
+		})
+		if err != nil {
+			return err
+		}
+		client, err := c.client(refitv1alpha1.GroupVersion)
+		if err != nil {
+			return err
+		}
+		return client.Patch(types.MergePatchType).Resource("etcdbackups").Name(name).SubResource("status").Body(body).Do(ctx).Error()
+	})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("cannot record that EtcdBackup %s is deleted, so its objects stay: %w", name, err)
+	}
+	return nil
 }
 
 // clientURLs is the annotation with the client URLs of a member, which kubeadm writes and reads.

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/durable"
@@ -61,7 +62,8 @@ func (c *Cluster) Record(ctx context.Context, path string) error {
 func has(r backup.Records, backups []refitv1alpha1.EtcdBackup) bool {
 	for _, b := range recordsOf("", backups, nil).Backups {
 		if !slices.ContainsFunc(r.Backups, func(known backup.Record) bool {
-			return known.ID() == b.ID() && known.Digest == b.Digest && known.Node == b.Node && known.Drilled == b.Drilled
+			return known.ID() == b.ID() && known.Digest == b.Digest && known.Node == b.Node && known.Drilled == b.Drilled &&
+				(b.Deleted.IsZero() || !known.Deleted.IsZero())
 		}) {
 			return false
 		}
@@ -123,19 +125,32 @@ func recordsOf(clusterUID string, backups []refitv1alpha1.EtcdBackup, stores []r
 }
 
 // merge adds records to the ones before, and replaces those of the same backup and store. Nothing
-// is forgotten: a restored cluster does not have the objects of later backups, and one whose data
-// was deleted has none.
+// is forgotten: a restored cluster does not have the objects of later backups, nor that earlier
+// ones were deleted since, and one whose data was deleted has none. The limit drops those that are
+// deleted first.
 func merge(before, added backup.Records) backup.Records {
 	after := backup.Records{Stores: map[string]refitv1alpha1.BackupStoreSpec{}, Backups: slices.Clone(added.Backups)}
 	maps.Copy(after.Stores, before.Stores)
 	maps.Copy(after.Stores, added.Stores)
 	for _, r := range before.Backups {
-		if !slices.ContainsFunc(after.Backups, func(other backup.Record) bool { return other.ID() == r.ID() }) {
+		switch i := slices.IndexFunc(after.Backups, func(other backup.Record) bool { return other.ID() == r.ID() }); {
+		case i < 0:
 			after.Backups = append(after.Backups, r)
+		case after.Backups[i].Deleted.IsZero():
+			after.Backups[i].Deleted = r.Deleted
 		}
 	}
 	slices.SortStableFunc(after.Backups, func(a, b backup.Record) int { return b.Time.Compare(a.Time) })
-	after.Backups = after.Backups[:min(len(after.Backups), maxRecords)]
+	for excess := len(after.Backups) - maxRecords; excess > 0; excess-- {
+		last := len(after.Backups) - 1
+		for i := last; i >= 0; i-- {
+			if !after.Backups[i].Deleted.IsZero() {
+				last = i
+				break
+			}
+		}
+		after.Backups = slices.Delete(after.Backups, last, last+1)
+	}
 	return after
 }
 
@@ -144,8 +159,12 @@ func recordOf(clusterUID string, b *refitv1alpha1.EtcdBackup) backup.Record {
 	if b.Status.Uploaded != nil {
 		at = b.Status.Uploaded
 	}
+	var deleted time.Time
+	if b.Status.Deleted != nil {
+		deleted = b.Status.Deleted.UTC()
+	}
 	return backup.Record{
-		ClusterUID: clusterUID, Name: b.Name, UID: string(b.UID), Attempt: int(b.Status.Attempt), Store: b.Spec.Store, Node: b.Status.Node,
+		ClusterUID: clusterUID, Name: b.Name, Deleted: deleted, UID: string(b.UID), Attempt: int(b.Status.Attempt), Store: b.Spec.Store, Node: b.Status.Node,
 		Digest: b.Status.Digest, Revision: b.Status.Revision, Time: at.UTC(), Drilled: b.Status.Drilled != nil,
 	}
 }

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,6 +51,33 @@ func TestRecordsHaveEveryBackupThatSucceeded(t *testing.T) {
 	}
 	if has(records, []refitv1alpha1.EtcdBackup{succeeded("new", at)}) || has(records, []refitv1alpha1.EtcdBackup{drilled}) {
 		t.Error("a new or changed backup is not recorded")
+	}
+}
+
+func TestRecordsHaveWhatIsDeleted(t *testing.T) {
+	at := time.Date(2026, 5, 4, 3, 0, 0, 0, time.UTC)
+	before, deleted := succeeded("old", at), succeeded("old", at)
+	deleted.Status.Deleted = &metav1.Time{Time: at.Add(time.Hour)}
+	records := recordsOf(clusterUID, []refitv1alpha1.EtcdBackup{before}, nil)
+	if has(records, []refitv1alpha1.EtcdBackup{deleted}) {
+		t.Error("that a backup is deleted is not recorded")
+	}
+	marked := merge(records, recordsOf(clusterUID, []refitv1alpha1.EtcdBackup{deleted}, nil))
+	if marked.Backups[0].Deleted.IsZero() || !has(marked, []refitv1alpha1.EtcdBackup{deleted}) || !has(marked, []refitv1alpha1.EtcdBackup{before}) {
+		t.Errorf("recorded: %+v", marked.Backups)
+	}
+	// The restored cluster has the state from before.
+	if restored := merge(marked, records); restored.Backups[0].Deleted.IsZero() {
+		t.Error("a restored cluster revives a deleted backup")
+	}
+	var later []refitv1alpha1.EtcdBackup
+	for n := range maxRecords - 1 {
+		later = append(later, succeeded(types.UID(rune('a'+n)), at.Add(-time.Duration(n+1)*time.Hour)))
+	}
+	full := merge(marked, recordsOf(clusterUID, later, nil))
+	full = merge(full, recordsOf(clusterUID, []refitv1alpha1.EtcdBackup{succeeded("new", at.Add(time.Hour))}, nil))
+	if len(full.Backups) != maxRecords || full.Backups[0].UID != "new" || slices.ContainsFunc(full.Backups, func(r backup.Record) bool { return r.UID == "old" }) {
+		t.Errorf("a deleted backup replaces one that can be restored: %+v", full.Backups)
 	}
 }
 

@@ -2,10 +2,13 @@ package restore
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"filippo.io/age"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // A backup in a directory of hosts is only on the one that took it.
@@ -16,6 +19,31 @@ func TestBackupOfAnotherHostNamesThatHost(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v, want %q in it", err, part)
 		}
+	}
+}
+
+func TestABackupThatRetentionHasDeletedIsNotChosen(t *testing.T) {
+	b := newBed(t, "cp-1")
+	desk := b.hosts["cp-1"].desk(t, "")
+	request := Request{Identities: []age.Identity{b.identity}}
+	newest := desk.Records.Backups[0]
+	newest.Name, newest.UID, newest.Deleted = "newest", "0a1b2c3d-0000-4000-8000-00000000000c", now
+	desk.Records.Backups = slices.Insert(desk.Records.Backups, 0, newest)
+	if got, err := desk.source(request); err != nil || got.Expected.ID.UID != backupUID {
+		t.Errorf("chosen: %+v, %v", got.Expected, err)
+	}
+	request.Backup = "newest"
+	if _, err := desk.source(request); err == nil || node.FailureOf(err).Reason != "BackupDeleted" {
+		t.Errorf("by its name: %v", err)
+	}
+	spec := desk.Records.Stores["local"]
+	request.Store = &spec
+	if got, err := desk.source(request); err != nil || got.Expected.ID.UID != newest.UID {
+		t.Errorf("a copy in another store: %+v, %v", got.Expected, err)
+	}
+	request.Backup, request.Store, desk.Records.Backups = "", nil, desk.Records.Backups[:1]
+	if _, err := desk.source(request); err == nil || !strings.Contains(err.Error(), "retention has deleted every recorded backup") {
+		t.Errorf("no other: %v", err)
 	}
 }
 

@@ -16,13 +16,15 @@ import (
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
 // Request is the request of an operator.
 type Request struct {
-	// Backup is UID/ATTEMPT or the name of an EtcdBackup. Without it the newest recorded backup is
-	// restored.
+	// Backup is UID/ATTEMPT or the name of an EtcdBackup. Without it the newest recorded backup that
+	// retention has not deleted is restored.
 	Backup string
 	// Digest is that of the backup's manifest. Without it the recorded one is used.
 	Digest     string
@@ -179,20 +181,19 @@ func (d *Desk) restore(plan restore.Plan) *Restore {
 
 // source finds the backup and its store.
 func (d *Desk) source(request Request) (Source, error) {
-	id, digest, spec, node := request.Backup, request.Digest, request.Store, ""
-	for i, r := range d.Records.Backups {
-		if id != r.ID() && id != r.Name && (id != "" || i > 0) {
-			continue
+	id, digest, spec, host := request.Backup, request.Digest, request.Store, ""
+	if r := d.record(id); r != nil {
+		if !r.Deleted.IsZero() && spec == nil {
+			return Source{}, deleted(r)
 		}
 		recorded, known := d.Records.Stores[r.Store]
 		if spec == nil && known {
 			spec = &recorded
 		}
-		node = r.Node
+		host = r.Node
 		if id = r.ID(); digest == "" {
 			digest = r.Digest
 		}
-		break
 	}
 	if spec == nil && len(d.Records.Stores) == 1 {
 		for _, only := range d.Records.Stores {
@@ -201,6 +202,8 @@ func (d *Desk) source(request Request) (Source, error) {
 	}
 	parsed, err := parseID(id)
 	switch {
+	case id == "" && len(d.Records.Backups) > 0:
+		return Source{}, errors.New("retention has deleted every recorded backup: name one with --backup=UID/ATTEMPT, and its store with --store=FILE")
 	case id == "":
 		return Source{}, errors.New("no backup is recorded on this host: name one with --backup=UID/ATTEMPT, and its store with --store=FILE")
 	case err != nil:
@@ -214,11 +217,30 @@ func (d *Desk) source(request Request) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	out := Source{From: from, Expected: backup.Expected{ID: parsed, ManifestDigest: digest}, Identities: request.Identities, Node: node}
+	out := Source{From: from, Expected: backup.Expected{ID: parsed, ManifestDigest: digest}, Identities: request.Identities, Node: host}
 	if spec.Path != nil {
 		out.Directory = spec.Path.Directory
 	}
 	return out, nil
+}
+
+// record returns the record of a backup by its ID or name, or nil. Without either it is the newest
+// one that retention has not deleted.
+func (d *Desk) record(name string) *backup.Record {
+	for i := range d.Records.Backups {
+		r := &d.Records.Backups[i]
+		if name == "" && r.Deleted.IsZero() || name != "" && (name == r.ID() || name == r.Name) {
+			return r
+		}
+	}
+	return nil
+}
+
+// deleted is the failure to restore a backup that retention has deleted.
+func deleted(r *backup.Record) error {
+	return node.ManualIntervention("BackupDeleted", nil,
+		"Choose another backup (`refit-agent restore --list`). If you have a copy, pass the BackupStore that has it with --store=FILE",
+		"retention deleted %s from BackupStore %s on %s", r.Name, r.Store, phrase.Moment(r.Deleted))
 }
 
 // parseID parses UID/ATTEMPT.

@@ -10,6 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
@@ -25,6 +26,8 @@ type Stores interface {
 	BackupSecret(ctx context.Context, name string) (*corev1.Secret, error)
 	ClusterUID(ctx context.Context) (string, error)
 	ProveIdentity(ctx context.Context, store, backup string, recipients []string) (bool, error)
+	// MarkDeleted records in an EtcdBackup that its stored attempt is deleted.
+	MarkDeleted(ctx context.Context, name string, id backup.ID) error
 }
 
 // Access opens stores from the machine of the user.

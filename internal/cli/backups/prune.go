@@ -82,7 +82,12 @@ func (p *Pruner) Delete(ctx context.Context, c Stores, plan *cliv1alpha1.BackupP
 		}
 		shown := plan.Stores[i].Expired
 		still := slices.DeleteFunc(s.expired, func(l enginebackup.Listed) bool { return indexOf(shown, l.ID) < 0 })
-		deleted, err := enginebackup.Delete(ctx, s.target, still)
+		deleted, err := enginebackup.Delete(ctx, s.target, still, func(ctx context.Context, id backup.ID) error {
+			if b := s.deleting(id); b != nil {
+				return c.MarkDeleted(ctx, b.Name, id)
+			}
+			return nil
+		})
 		for _, id := range deleted {
 			shown[indexOf(shown, id)].Deleted = true
 		}
@@ -116,7 +121,7 @@ func (p *Pruner) each(ctx context.Context, c Stores, do func(*pruned) error) err
 	for i := range stores {
 		// All EtcdBackups count as drilled: two BackupStores may have the same location.
 		keeps := etcdbackup.Retention(uid, &stores[i].Spec, all, operations)
-		s := &pruned{store: &stores[i], all: of(&stores[i], all), retention: keeps}
+		s := &pruned{store: &stores[i], all: of(&stores[i], all), retention: keeps, deleting: etcdbackup.Deleting(&stores[i].Spec, "", all)}
 		if p.elsewhere(s.store) {
 			if p.Store != "" {
 				return s.onHosts()

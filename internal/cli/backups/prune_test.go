@@ -66,6 +66,26 @@ func TestPruneDeletesWhatTheStoreDoesNotKeep(t *testing.T) {
 	}
 }
 
+// A deleted backup must not look like one that can be restored.
+func TestPruneMarksWhatItDeletes(t *testing.T) {
+	b := newBed(t)
+	b.store.Spec.Keep, b.denied = &refitv1alpha1.BackupRetention{Last: 1}, errors.New("forbidden")
+	if plan, err := b.pruner().Prune(t.Context(), b, "prod"); !errors.Is(err, b.denied) || plan.Deleted() != 0 || b.objects(t) != 6 {
+		t.Errorf("deleted what cannot be marked: %+v, %v, %d objects are left", plan, err, b.objects(t))
+	}
+	b.denied = nil
+	if plan, err := b.pruner().Prune(t.Context(), b, "prod"); err != nil || plan.Deleted() != 1 {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	if b.backups["earlier"].Status.Deleted == nil || b.backups["nightly"].Status.Deleted != nil {
+		t.Errorf("marked: earlier %v, nightly %v", b.backups["earlier"].Status.Deleted, b.backups["nightly"].Status.Deleted)
+	}
+	v := &Verifier{Access: Access{Path: b.dir}, Now: time.Now, Report: func(int64, int64) {}}
+	if _, err := v.Verify(t.Context(), b, "prod", "earlier"); err == nil || !strings.Contains(err.Error(), "retention deleted earlier") {
+		t.Errorf("verify: %v", err)
+	}
+}
+
 func TestPruneKeeps(t *testing.T) {
 	for situation, c := range map[string]struct {
 		change func(t *testing.T, b *bed, p *Pruner)

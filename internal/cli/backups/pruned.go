@@ -18,6 +18,7 @@ type pruned struct {
 	store     *refitv1alpha1.BackupStore
 	all       []refitv1alpha1.EtcdBackup // of the store
 	retention backup.Retention
+	deleting  func(backup.ID) *refitv1alpha1.EtcdBackup // the one to mark
 	target    enginebackup.Target
 	listed    []enginebackup.Listed
 	expired   []enginebackup.Listed
@@ -94,8 +95,9 @@ func (s *pruned) attempt(l enginebackup.Listed) cliv1alpha1.StoredAttempt {
 	return out
 }
 
-// gone returns the EtcdBackups that succeeded, but whose manifest is not in the store any more. A
-// directory may be another one on each host, so nothing is known about it.
+// gone returns the EtcdBackups that succeeded and that retention has not deleted, but whose manifest
+// is not in the store any more. A directory may be another one on each host, so nothing is known
+// about it.
 func (s *pruned) gone() []string {
 	if s.store.Spec.Path != nil {
 		return nil
@@ -103,7 +105,7 @@ func (s *pruned) gone() []string {
 	var out []string
 	for i := range s.all {
 		b := &s.all[i]
-		if b.Status.ReadBack == nil || b.Status.StartTime != nil {
+		if b.Status.ReadBack == nil || b.Status.StartTime != nil || b.Status.Deleted != nil {
 			continue
 		}
 		id := backup.ID{UID: string(b.UID), Attempt: int(b.Status.Attempt)}

@@ -9,6 +9,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
@@ -31,6 +32,9 @@ func Restore(ctx context.Context, from Restorable, cluster, name string, now tim
 	}
 	if b.Status.ReadBack == nil || b.Status.Digest == "" {
 		return nil, fmt.Errorf("%s is not stored completely: choose a backup that was read back (`refit backup list`)", name)
+	}
+	if b.Status.Deleted != nil {
+		return nil, etcdbackup.Deleted(b)
 	}
 	ready, unready, err := from.EtcdMembers(ctx)
 	if err != nil {

@@ -39,6 +39,8 @@ func TestRestoreOfACluster(t *testing.T) {
 	stored.Status.Node = "cp-2"
 	bucket := refitv1alpha1.BackupStoreSpec{}
 	directory := refitv1alpha1.BackupStoreSpec{Path: &refitv1alpha1.PathStore{Directory: "/mnt/backups"}, Prefix: "prod"}
+	deleted := *stored.DeepCopy()
+	deleted.Status.Deleted = &at
 	for name, tt := range map[string]struct {
 		of   restorable
 		want string // a part of the commands, of the copy or of the error
@@ -47,6 +49,7 @@ func TestRestoreOfACluster(t *testing.T) {
 		"one member is not ready":     {restorable{stored, []string{"cp-1", "cp-3"}, []string{"cp-2"}, bucket}, "cp-2: refit-agent restore"},
 		"etcd is external":            {restorable{stored, nil, nil, bucket}, "external etcd"},
 		"the backup failed":           {restorable{refitv1alpha1.EtcdBackup{}, []string{"cp-1"}, nil, bucket}, "not stored"},
+		"retention has deleted it":    {restorable{deleted, []string{"cp-1"}, nil, bucket}, "retention deleted nightly"},
 		"a bucket":                    {restorable{stored, []string{"cp-1", "cp-2"}, nil, bucket}, "copy nothing"},
 		"a directory of another host": {restorable{stored, []string{"cp-1", "cp-2", "cp-3"}, nil, directory}, "copy /mnt/backups/prod/u from cp-2 to cp-1,cp-3"},
 		"a directory of this host":    {restorable{stored, []string{"cp-2"}, nil, directory}, "copy nothing"},

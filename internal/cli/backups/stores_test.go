@@ -19,6 +19,7 @@ import (
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
 const (
@@ -37,7 +38,7 @@ type bed struct {
 	operations []refitv1alpha1.ClusterUpgrade
 	secrets    map[string]*corev1.Secret
 	clusterUID string
-	denied     error // of ProveIdentity
+	denied     error // of ProveIdentity and MarkDeleted
 	identity   *age.X25519Identity
 }
 
@@ -157,6 +158,14 @@ func (b *bed) ProveIdentity(_ context.Context, _, name string, recipients []stri
 		return false, b.denied
 	}
 	return backup.Prove(b.store, name, recipients, testNow), nil
+}
+
+func (b *bed) MarkDeleted(_ context.Context, name string, id backup.ID) error {
+	if b.denied != nil {
+		return b.denied
+	}
+	etcdbackup.MarkDeleted(b.backups[name], id, testNow)
+	return nil
 }
 
 func (b *bed) ClusterUID(context.Context) (string, error) { return b.clusterUID, nil }

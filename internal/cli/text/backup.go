@@ -44,6 +44,9 @@ func (w *writer) backup(b *cliv1alpha1.Backup, now time.Time) {
 	if !b.Verified.IsZero() {
 		w.backupField("Verified", moment(b.Verified)+", every object was read back from the store")
 	}
+	if !b.Deleted.IsZero() {
+		w.backupField("Deleted", moment(b.Deleted)+", by retention: the store does not have it any more. Choose another one for a restore (`refit backup list`)")
+	}
 	w.backupField("Identity", identityLine(b.Identity))
 	w.backupField("Drill", drillOf(&b.BackupState))
 	w.backupField("Upgrade", b.Operation)
@@ -164,7 +167,7 @@ func identityLine(i *cliv1alpha1.BackupIdentity) string {
 	return "unproven: " + i.Message + ". Prove it with `refit backup verify NAME --identity FILE`"
 }
 
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+func moment(t time.Time) string { return phrase.Moment(t) }
 
 func backupStyle(state string) style {
 	switch state {
@@ -172,7 +175,7 @@ func backupStyle(state string) style {
 		return green
 	case cliv1alpha1.BackupFailed, cliv1alpha1.BackupFindings:
 		return red
-	case cliv1alpha1.BackupStalled, cliv1alpha1.BackupUnproven:
+	case cliv1alpha1.BackupStalled, cliv1alpha1.BackupUnproven, cliv1alpha1.BackupDeleted:
 		return yellow
 	}
 	return plain

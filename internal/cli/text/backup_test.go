@@ -53,6 +53,10 @@ func withFindings(b *cliv1alpha1.Backup) {
 	}
 }
 
+func wasDeleted(b *cliv1alpha1.Backup) {
+	b.State, b.Deleted = cliv1alpha1.BackupDeleted, backupTime.Add(24*time.Hour)
+}
+
 func hasFailed(b *cliv1alpha1.Backup) {
 	*b = cliv1alpha1.Backup{Cluster: "prod", BackupState: cliv1alpha1.BackupState{
 		Name: b.Name, Store: "offsite", State: cliv1alpha1.BackupFailed, Ended: true, CreationTime: backupTime, Node: "cp-3", Attempt: 3, Drill: "None",
@@ -64,7 +68,7 @@ func hasFailed(b *cliv1alpha1.Backup) {
 
 func TestPagesOfBackups(t *testing.T) {
 	for name, b := range map[string]*cliv1alpha1.Backup{
-		"stored": stored(), "running": stored(stillRunning), "findings": stored(withFindings), "failed": stored(hasFailed),
+		"stored": stored(), "running": stored(stillRunning), "findings": stored(withFindings), "failed": stored(hasFailed), "deleted": stored(wasDeleted),
 	} {
 		golden(t, "backup-"+name, text.Backup(b, text.Page{Width: 100, Now: backupTime.Add(90 * time.Second)}), 130)
 	}
@@ -75,7 +79,7 @@ func TestListOfBackups(t *testing.T) {
 	if got := text.Backups(list, backupTime, "refit"); !strings.Contains(got, "`refit backup create`") {
 		t.Errorf("an empty list: %q", got)
 	}
-	for _, b := range []*cliv1alpha1.Backup{stored(stillRunning), stored(), stored(withFindings), stored(hasFailed)} {
+	for _, b := range []*cliv1alpha1.Backup{stored(stillRunning), stored(), stored(withFindings), stored(hasFailed), stored(wasDeleted)} {
 		list.Backups = append(list.Backups, b.BackupState)
 	}
 	golden(t, "backups", text.Backups(list, backupTime.Add(26*time.Hour), "refit"), 140)

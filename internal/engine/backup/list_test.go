@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -60,7 +61,7 @@ func TestPruneKeepsWhatRetentionKeeps(t *testing.T) {
 	deleted, err := Prune(t.Context(), at, testNow, backup.Retention{
 		ClusterUID: testCluster, Keep: backup.Keep{Last: 2},
 		Proven: func(id backup.ID, _ string) bool { return id == ids[0] },
-	})
+	}, unmarked)
 	if err != nil || !slices.Equal(deleted, ids[1:2]) {
 		t.Errorf("deleted %v, %v", deleted, err)
 	}
@@ -90,6 +91,8 @@ func TestClockOfAHostDoesNotKeepABackupForever(t *testing.T) {
 	}
 }
 
+func unmarked(context.Context, backup.ID) error { return nil }
+
 func TestFailedDeletionIsReturned(t *testing.T) {
 	k, m := newKeys(t), newMemory()
 	for n := range 2 {
@@ -97,7 +100,7 @@ func TestFailedDeletionIsReturned(t *testing.T) {
 		r.Time = testNow.Add(time.Duration(n-4) * time.Hour)
 		mustStore(t, Target{m, ""}, r)
 	}
-	deleted, err := Prune(t.Context(), Target{undeletable{m}, ""}, testNow, backup.Retention{ClusterUID: testCluster, Keep: backup.Keep{Last: 1}})
+	deleted, err := Prune(t.Context(), Target{undeletable{m}, ""}, testNow, backup.Retention{ClusterUID: testCluster, Keep: backup.Keep{Last: 1}}, unmarked)
 	if !errors.Is(err, backup.ErrDenied) || len(deleted) != 0 {
 		t.Errorf("deleted %v, %v", deleted, err)
 	}

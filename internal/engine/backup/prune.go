@@ -9,13 +9,16 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
-// Prune deletes what retention does not keep, and returns it. It continues after an error.
-func Prune(ctx context.Context, in Target, now time.Time, r backup.Retention) ([]backup.ID, error) {
+// Mark records that an attempt is deleted.
+type Mark func(ctx context.Context, id backup.ID) error
+
+// Prune deletes what retention does not keep, as Delete does, and returns it.
+func Prune(ctx context.Context, in Target, now time.Time, r backup.Retention, mark Mark) ([]backup.ID, error) {
 	all, err := List(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	return Delete(ctx, in, Expired(now, r, all))
+	return Delete(ctx, in, Expired(now, r, all), mark)
 }
 
 // Expired returns those of the attempts of a store that retention does not keep.
@@ -36,11 +39,16 @@ func Expired(now time.Time, r backup.Retention, all []Listed) []Listed {
 	return expired
 }
 
-// Delete deletes attempts, and returns those that are deleted. It continues after an error.
-func Delete(ctx context.Context, in Target, attempts []Listed) ([]backup.ID, error) {
+// Delete deletes attempts, and returns those that are deleted. It continues after an error. An
+// attempt that cannot be marked first stays: nobody may take a deleted backup for a good one.
+func Delete(ctx context.Context, in Target, attempts []Listed, mark Mark) ([]backup.ID, error) {
 	var deleted []backup.ID
 	var failed []error
 	for _, l := range attempts {
+		if err := mark(ctx, l.ID); err != nil {
+			failed = append(failed, err)
+			continue
+		}
 		if err := in.remove(ctx, l.attempt); err != nil {
 			failed = append(failed, err)
 			continue

@@ -116,6 +116,25 @@ func (c *Cluster) ProveIdentity(ctx context.Context, store, name string, recipie
 	return proven, nil
 }
 
+// MarkDeleted records in the status of an EtcdBackup that its stored attempt is deleted.
+func (c *Cluster) MarkDeleted(ctx context.Context, name string, id backup.ID) error {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		current := &refitv1alpha1.EtcdBackup{}
+		if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, current); err != nil {
+			return err
+		}
+		patch := client.MergeFromWithOptions(current.DeepCopy(), client.MergeFromWithOptimisticLock{})
+		if !etcdbackup.MarkDeleted(current, id, c.Now()) {
+			return nil
+		}
+		return c.Client.Status().Patch(ctx, current, patch)
+	})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("cannot record that EtcdBackup %s is deleted, so its objects stay: %w", name, err)
+	}
+	return nil
+}
+
 // ListBackups describes all backups.
 func (c *Cluster) ListBackups(ctx context.Context) (*cliv1alpha1.Backups, error) {
 	all, err := c.Backups(ctx)

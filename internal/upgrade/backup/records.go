@@ -28,6 +28,7 @@ type Record struct {
 	Revision int64     `json:"revision"`
 	Time     time.Time `json:"time"`
 	Drilled  bool      `json:"drilled,omitempty"`
+	Deleted  time.Time `json:"deleted,omitzero"` // from the store, by retention
 }
 
 // ID returns UID/ATTEMPT, as the keys of the store have it.

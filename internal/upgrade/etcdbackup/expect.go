@@ -15,6 +15,9 @@ func Expect(b *refitv1alpha1.EtcdBackup, store *refitv1alpha1.BackupStoreSpec, c
 	if s.Digest == "" || s.ReadBack == nil {
 		return backup.Expected{}, fmt.Errorf("EtcdBackup %s has not succeeded: there is nothing to verify", b.Name)
 	}
+	if s.Deleted != nil {
+		return backup.Expected{}, Deleted(b)
+	}
 	if clusterUID == "" {
 		return backup.Expected{}, errors.New("the namespace kube-system has no UID, which identifies the cluster")
 	}

@@ -22,7 +22,7 @@ func Latest(store string, all []refitv1alpha1.EtcdBackup) string {
 	var node string
 	var at *metav1.Time
 	for i := range all {
-		if b := &all[i]; b.Spec.Store == store && b.Status.ReadBack != nil && (at == nil || at.Before(b.Status.ReadBack)) {
+		if b := &all[i]; b.Spec.Store == store && b.Status.ReadBack != nil && b.Status.Deleted == nil && (at == nil || at.Before(b.Status.ReadBack)) {
 			node, at = b.Status.Node, b.Status.ReadBack
 		}
 	}

@@ -157,6 +157,12 @@ func TestStatusFollowsTheActions(t *testing.T) {
 	}
 	is(refitv1alpha1.ConditionReady, metav1.ConditionTrue)
 	is(refitv1alpha1.ConditionReconciling, metav1.ConditionFalse)
+	if !MarkDeleted(o.Backup, ID(o.Backup), now) || MarkDeleted(o.Backup, ID(o.Backup), now.Add(time.Hour)) || apply().Kind != Nothing {
+		t.Errorf("after retention has deleted it: %+v", o.Backup.Status)
+	}
+	is(refitv1alpha1.ConditionReady, metav1.ConditionFalse)
+	is(refitv1alpha1.ConditionReconciling, metav1.ConditionFalse)
+	is(refitv1alpha1.ConditionStalled, metav1.ConditionFalse)
 }
 
 func TestMessageOfASucceededBackup(t *testing.T) {

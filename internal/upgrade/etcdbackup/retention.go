@@ -38,7 +38,7 @@ func Running(all []refitv1alpha1.EtcdBackup) func(id backup.ID) bool {
 	ids := map[backup.ID]bool{}
 	for i := range all {
 		if all[i].Status.StartTime != nil {
-			ids[attemptOf(&all[i])] = true
+			ids[ID(&all[i])] = true
 		}
 	}
 	return func(id backup.ID) bool { return ids[id] }
@@ -56,17 +56,19 @@ func Relied(all []refitv1alpha1.EtcdBackup, operations []refitv1alpha1.ClusterUp
 	for i := range all {
 		b := &all[i]
 		of := hop{b.Labels[refitv1alpha1.LabelOperation], b.Labels[refitv1alpha1.LabelHop]}
-		if open[of.operation] && b.Status.Drilled != nil && (newest[of] == nil || newest[of].CreationTimestamp.Before(&b.CreationTimestamp)) {
+		proven := b.Status.Drilled != nil && b.Status.Deleted == nil
+		if open[of.operation] && proven && (newest[of] == nil || newest[of].CreationTimestamp.Before(&b.CreationTimestamp)) {
 			newest[of] = b
 		}
 	}
 	ids := map[backup.ID]bool{}
 	for _, b := range newest {
-		ids[attemptOf(b)] = true
+		ids[ID(b)] = true
 	}
 	return func(id backup.ID) bool { return ids[id] }
 }
 
-func attemptOf(b *refitv1alpha1.EtcdBackup) backup.ID {
+// ID returns the current attempt of an EtcdBackup.
+func ID(b *refitv1alpha1.EtcdBackup) backup.ID {
 	return backup.ID{UID: string(b.UID), Attempt: int(b.Status.Attempt)}
 }

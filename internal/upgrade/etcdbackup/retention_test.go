@@ -26,13 +26,15 @@ func TestOperationsRelyOnTheNewestBackupOfEachHop(t *testing.T) {
 	ended.Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionReady, Status: metav1.ConditionTrue}}
 	failed := ofOperation("failed", "open", "v1.36.3", 0)
 	failed.Status.Drilled = nil
+	deleted := ofOperation("deleted", "open", "v1.36.3", 0)
+	deleted.Status.Deleted = deleted.Status.ReadBack
 	relied := Relied([]refitv1alpha1.EtcdBackup{
 		ofOperation("first", "open", "v1.35.4", 3*time.Hour), ofOperation("refuted", "open", "v1.36.3", 2*time.Hour),
-		ofOperation("second", "open", "v1.36.3", time.Hour), failed, ofOperation("before", "ended", "v1.35.4", 9*time.Hour),
+		ofOperation("second", "open", "v1.36.3", time.Hour), failed, deleted, ofOperation("before", "ended", "v1.35.4", 9*time.Hour),
 		ofOperation("gone", "deleted", "v1.35.4", 9*time.Hour), ofOperation("nightly", "", "", 0),
 	}, []refitv1alpha1.ClusterUpgrade{open, ended})
 	for uid, want := range map[string]bool{
-		"first": true, "refuted": false, "second": true, "failed": false, "before": false, "gone": false, "nightly": false,
+		"first": true, "refuted": false, "second": true, "failed": false, "before": false, "gone": false, "nightly": false, "deleted": false,
 	} {
 		if got := relied(backup.ID{UID: uid, Attempt: 2}); got != want {
 			t.Errorf("%s: relied on %t", uid, got)

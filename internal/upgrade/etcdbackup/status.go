@@ -21,6 +21,8 @@ const (
 	// ReasonUpgradeInProgress: an operation that does not rely on the backup upgrades the control
 	// plane.
 	ReasonUpgradeInProgress = "UpgradeInProgress"
+	// ReasonBackupDeleted: retention has deleted the backup from its store.
+	ReasonBackupDeleted = "BackupDeleted"
 )
 
 // Apply sets the status that follows from an action.
@@ -57,6 +59,8 @@ func setConditions(b *refitv1alpha1.EtcdBackup, a *Action, at metav1.Time) {
 	s := &b.Status
 	s.ObservedGeneration = b.Generation
 	switch failed := s.StartTime == nil && s.Error != nil; {
+	case s.Deleted != nil:
+		set(b, at, metav1.ConditionFalse, false, false, ReasonBackupDeleted, "Retention has deleted the backup from BackupStore "+b.Spec.Store)
 	case s.ReadBack != nil && s.StartTime == nil:
 		set(b, at, metav1.ConditionTrue, false, false, refitv1alpha1.ReasonSucceeded, succeeded(s))
 	case failed && s.Attempt >= refitv1alpha1.MaxBackupAttempts:

@@ -33,6 +33,9 @@ func join2(d, big time.Duration, bigName string, small time.Duration, smallName 
 	return out
 }
 
+// Moment formats a time in UTC, to the second.
+func Moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
 // Number writes 4997 as 4,997.
 func Number(n int) string {
 	digits := strconv.Itoa(n)

@@ -18,7 +18,7 @@ type backupState string
 
 const (
 	backupMissing  backupState = "Missing"
-	backupOutdated backupState = "Outdated" // it has another store, drill or hops than the plan, older data, or lost its host
+	backupOutdated backupState = "Outdated" // it has another store, drill or hops than the plan, older data, lost its host, or was deleted
 	backupRunning  backupState = "Running"
 	backupFailed   backupState = "Failed"  // it was not stored, or not restored in a drill
 	backupRefuted  backupState = "Refuted" // a rehearsed hop has findings, or a hop was not rehearsed
@@ -85,7 +85,7 @@ func (v *view) backupState(b *cluster.Backup, hop int) backupState {
 		return backupRunning
 	case b.Status.ReadBack == nil || b.Status.Drilled == nil:
 		return backupFailed
-	case v.lostWithHost(b):
+	case b.Status.Deleted != nil || v.lostWithHost(b):
 		return backupOutdated
 	case len(v.openFindings(b, hop)) > 0:
 		return backupRefuted

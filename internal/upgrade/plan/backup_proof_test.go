@@ -20,7 +20,10 @@ func TestWhenABackupIsProven(t *testing.T) {
 	}{
 		"everything was tried":           {func(*cluster.Backup, *refitv1alpha1.ClusterUpgradeSpec) {}, backupProven},
 		"it was not restored in a drill": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) { b.Status.Drilled = nil }, backupFailed},
-		"its last attempt failed":        {failedThreeTimes, backupFailed},
+		"retention has deleted it": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
+			b.Status.Deleted = b.Status.ReadBack
+		}, backupOutdated},
+		"its last attempt failed": {failedThreeTimes, backupFailed},
 		"the second hop was not rehearsed": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
 			b.Status.Rehearsed = b.Status.Rehearsed[:1]
 		}, backupRefuted},

@@ -63,7 +63,7 @@ func newBackupState(b *refitv1alpha1.EtcdBackup, order *refitv1alpha1.NodeUpgrad
 	out := cliv1alpha1.BackupState{
 		Name: b.Name, UID: string(b.UID), Store: b.Spec.Store, Operation: b.Spec.Operation, Ended: b.HasEnded(),
 		CreationTime: b.CreationTimestamp.UTC(), Node: s.Node, Attempt: s.Attempt,
-		Revision: s.Revision, Keys: s.Keys, Hash: s.Hash, Size: s.Size, Object: s.Object, Digest: s.Digest, Verified: timeOf(s.ReadBack),
+		Revision: s.Revision, Keys: s.Keys, Hash: s.Hash, Size: s.Size, Object: s.Object, Digest: s.Digest, Verified: timeOf(s.ReadBack), Deleted: timeOf(s.Deleted),
 		Drill: string(cmp.Or(b.Spec.Drill, refitv1alpha1.DrillNone)), Drilled: timeOf(s.Drilled), Rehearsed: s.Rehearsed, Error: s.Error,
 	}
 	for _, hop := range b.Spec.Hops {
@@ -81,6 +81,8 @@ func backupStateOf(b *refitv1alpha1.EtcdBackup, out *cliv1alpha1.BackupState) (s
 	switch {
 	case out.Ended && b.Status.ReadBack == nil:
 		return cliv1alpha1.BackupFailed, ""
+	case out.Ended && b.Status.Deleted != nil:
+		return cliv1alpha1.BackupDeleted, ""
 	case out.Ended && out.Findings() > 0:
 		return cliv1alpha1.BackupFindings, ""
 	case out.Ended && unproven(b):

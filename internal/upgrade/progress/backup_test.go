@@ -68,6 +68,7 @@ func TestStatesOfABackup(t *testing.T) {
 		"rehearsed":                      {taken(drill(refitv1alpha1.DrillRehearse, 1), drilled, rehearsed()), cliv1alpha1.BackupSucceeded},
 		"the first of two hops fails":    {taken(drill(refitv1alpha1.DrillRehearse, 2), drilled, rehearsed(refitv1alpha1.RehearsalFinding{Reason: "X"})), cliv1alpha1.BackupFindings},
 		"an unknown result is a finding": {taken(drill(refitv1alpha1.DrillRehearse, 1), drilled, rehearsed(refitv1alpha1.RehearsalFinding{Unknown: true})), cliv1alpha1.BackupFindings},
+		"retention has deleted it":       {taken(drill(refitv1alpha1.DrillRestore, 0), drilled, func(b *refitv1alpha1.EtcdBackup) { b.Status.Deleted = after(time.Hour) }), cliv1alpha1.BackupDeleted},
 		"the last attempt failed": {taken(func(b *refitv1alpha1.EtcdBackup) {
 			b.Status.ReadBack, b.Status.Attempt = nil, refitv1alpha1.MaxBackupAttempts
 		}), cliv1alpha1.BackupFailed},

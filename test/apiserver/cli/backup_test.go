@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	agentbackup "github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
@@ -62,6 +63,14 @@ func TestBackupIsCreatedAndFollowed(t *testing.T) {
 
 	b.refit(t, "backup", "list").want(t, 0, backup.Name, "succeeded", "cp-2", "4,711")
 	b.refit(t, "backup", "show", backup.Name).want(t, 0, "sha256:abab", "none: this backup was never restored")
+
+	// A host has deleted it.
+	host := agentbackup.Cluster{Kubeconfig: b.kubeconfig}
+	must(t, host.MarkDeleted(t.Context(), backup.Name, etcdbackup.ID(backup), time.Now()))
+	must(t, host.MarkDeleted(t.Context(), backup.Name, etcdbackup.ID(backup), time.Now())) // again
+	b.refit(t, "backup", "list").want(t, 0, backup.Name, "deleted", "4,711")
+	b.refit(t, "backup", "show", backup.Name).want(t, 0, "sha256:abab", "by retention")
+	b.refit(t, "restore", backup.Name).want(t, 1, "retention deleted "+backup.Name)
 }
 
 // Ctrl-C leaves the backup.

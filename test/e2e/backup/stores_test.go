@@ -116,9 +116,14 @@ func TestBackupStores(t *testing.T) {
 		requireStates(t, at, format.Complete, format.Complete, format.Complete)
 		requireCiphertext(t, s, data)
 
-		deleted, err := backup.Prune(t.Context(), at, now, format.Retention{ClusterUID: clusterUID, Keep: format.Keep{Last: 2}})
-		if err != nil || len(deleted) != 1 || deleted[0].Attempt != 1 {
-			t.Errorf("deleted %v, %v", deleted, err)
+		var marked []format.ID
+		mark := func(_ context.Context, id format.ID) error {
+			marked = append(marked, id)
+			return nil
+		}
+		deleted, err := backup.Prune(t.Context(), at, now, format.Retention{ClusterUID: clusterUID, Keep: format.Keep{Last: 2}}, mark)
+		if err != nil || len(deleted) != 1 || deleted[0].Attempt != 1 || !slices.Equal(marked, deleted) {
+			t.Errorf("deleted %v, marked %v, %v", deleted, marked, err)
 		}
 		requireStates(t, at, format.Complete, format.Complete)
 		if _, err := backup.Verify(t.Context(), at, format.Expected{ID: format.ID{UID: backupUID, Attempt: 1}}, nil); !errors.Is(err, format.ErrIncomplete) {
