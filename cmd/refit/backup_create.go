@@ -29,7 +29,8 @@ func newBackupCreateCommand(a *app) *cobra.Command {
 		Short: "Take a backup of etcd",
 		Long: `Take a backup of etcd and follow it until it is stored, was read back, and was restored into a
 scratch etcd on the host and compared. The command creates an EtcdBackup; the agent of a control
-plane node takes the backup, which continues if you interrupt the command (Ctrl-C).
+plane node takes the backup, which continues if you interrupt the command (Ctrl-C). At the end it
+prints the digest of the backup, which proves its origin, and the next steps.
 
 With --drill none, the backup is not restored. With --drill rehearse, the versions on the path to
 --to also run on the restored data.
@@ -96,9 +97,11 @@ func (b *backing) run(cmd *cobra.Command, a *app) error {
 		}
 	}
 	b.Report = a.NewBackupWriter(b.Output == terminal.FormatJSON)
-	last, err := b.Create(cmd.Context(), c.Cluster, hops, a.line(cmd, "backup", "show"))
+	last, err := b.Create(cmd.Context(), c.Cluster, hops, backups.Commands{
+		Show: a.line(cmd, "backup", "show"), Verify: a.line(cmd, "backup", "verify"), Restore: a.line(cmd, "restore"),
+	})
 	if last != nil && last.Ended && b.Output == terminal.FormatText {
-		return cmp.Or(a.Print([]byte(text.Rehearsal(last, a.Page(false)))), err)
+		return cmp.Or(a.Print([]byte(text.BackupEnd(last, a.Page(false)))), err)
 	}
 	return err
 }

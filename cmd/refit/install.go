@@ -12,6 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/installation"
 	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
 // installFlags are the flags of `refit install`.
@@ -63,7 +64,7 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 	addRepositoryFlag(cmd, &i.Choice)
 	flags.StringVar(&i.Backups.Identity, "backup-key", "",
 		"the `FILE` of the age identity that decrypts backups; it is created if it is missing "+
-			"(default "+installation.IdentityName+" beside the first --release-key)")
+			"(default "+etcdbackup.IdentityFile+" beside the first --release-key)")
 	flags.StringArrayVar(&i.Backups.Recipients, "backup-recipient", nil,
 		"the age public `KEY` of an identity that you keep elsewhere, instead of --backup-key; can be repeated")
 	flags.BoolVar(&i.Standalone, "standalone", false, "do not install the controller")

@@ -24,7 +24,25 @@ type Backup struct {
 	// backup.
 	UnreachableSince time.Time `json:"unreachableSince,omitzero"`
 	UnreachableError string    `json:"unreachableError,omitempty"`
+
+	// Recipients are the age public keys that the BackupStore encrypts to, once `refit backup
+	// create` has stored the backup, and NextSteps are the commands to run then.
+	Recipients []string         `json:"recipients,omitempty"`
+	NextSteps  []BackupNextStep `json:"nextSteps,omitempty"`
 }
+
+// BackupNextStep is a command to run after a backup was stored.
+type BackupNextStep struct {
+	Purpose string `json:"purpose"`        // one of the Step constants
+	Node    string `json:"node,omitempty"` // where to run it as root; empty: on the machine of the user
+	Command string `json:"command"`
+}
+
+// The purposes of next steps.
+const (
+	StepProveIdentity = "ProveIdentity" // that somebody can decrypt the backups of the store
+	StepRestore       = "Restore"       // shows how to restore etcd
+)
 
 // Backups is the result of `refit backup list`.
 type Backups struct {

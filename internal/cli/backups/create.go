@@ -6,10 +6,13 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/following"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
 // DefaultStore is the BackupStore that `refit install` creates.
@@ -61,16 +64,20 @@ func (c *Creator) drill() (refitv1alpha1.Drill, error) {
 	return "", exit.Usagef("--drill: %q is not one of %s", c.Drill, strings.Join(Drills, ", "))
 }
 
-// Create creates a backup and follows it to its end. It returns the last progress. again is the
-// command that shows the backup.
+// Commands are command lines that lack the name of a backup.
+type Commands struct{ Show, Verify, Restore string }
+
+// Create creates a backup and follows it to its end. It returns the last progress. Once the backup
+// is stored, it has the next commands.
 func (c *Creator) Create(
-	ctx context.Context, cluster Cluster, hops []refitv1alpha1.ReleaseRef, again string,
+	ctx context.Context, cluster Cluster, hops []refitv1alpha1.ReleaseRef, commands Commands,
 ) (*cliv1alpha1.Backup, error) {
 	drill, err := c.drill()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := cluster.BackupStore(ctx, c.Store); err != nil {
+	store, err := cluster.BackupStore(ctx, c.Store)
+	if err != nil {
 		return nil, err
 	}
 	prefix := "backup"
@@ -83,15 +90,34 @@ func (c *Creator) Create(
 	}
 	var last *cliv1alpha1.Backup
 	err = c.Until(ctx, created.Name, func(ctx context.Context) (err error) {
-		last, err = cluster.FollowBackup(ctx, created, c.Report)
+		last, err = cluster.FollowBackup(ctx, created, func(b *cliv1alpha1.Backup, now time.Time) error {
+			commands.add(b, store)
+			return c.Report(b, now)
+		})
 		return err
 	}, func() string {
-		return fmt.Sprintf("%s continues in the cluster. To see its result: %s %s", created.Name, again, created.Name)
+		return fmt.Sprintf("%s continues in the cluster. To see its result: %s %s", created.Name, commands.Show, created.Name)
 	})
 	if err != nil {
 		return last, err
 	}
 	return last, result(last)
+}
+
+// add adds the next commands to a backup that is stored.
+func (c Commands) add(b *cliv1alpha1.Backup, store *refitv1alpha1.BackupStore) {
+	if !b.Ended || b.Verified.IsZero() {
+		return
+	}
+	b.Recipients = store.Spec.Recipients
+	if backup.IdentityProven(store).Status != metav1.ConditionTrue {
+		step := cliv1alpha1.BackupNextStep{Purpose: cliv1alpha1.StepProveIdentity, Command: c.Verify + " " + b.Name + " --identity FILE"}
+		if store.Spec.Path != nil {
+			step.Node, step.Command = b.Node, hostVerify(b.Name, true)
+		}
+		b.NextSteps = append(b.NextSteps, step)
+	}
+	b.NextSteps = append(b.NextSteps, cliv1alpha1.BackupNextStep{Purpose: cliv1alpha1.StepRestore, Command: c.Restore + " " + b.Name})
 }
 
 // result is the error of a backup that ended.

@@ -94,13 +94,18 @@ func (v *Verifier) record(ctx context.Context, c Stores, result *cliv1alpha1.Bac
 
 // onHost is the error of a backup that only a host can read.
 func (v *Verifier) onHost(b *refitv1alpha1.EtcdBackup, s *refitv1alpha1.BackupStore) error {
-	command := "refit-agent backup verify " + b.Name
-	if v.Identity != "" {
-		command += " --identity FILE"
-	}
 	return fmt.Errorf("BackupStore %s is the directory %s on control plane hosts, and %s has stored %s there. "+
 		"Run `%s` on %s as root, or mount the directory on this machine and use --path DIRECTORY",
-		s.Name, s.Spec.Path.Directory, b.Status.Node, b.Name, command, b.Status.Node)
+		s.Name, s.Spec.Path.Directory, b.Status.Node, b.Name, hostVerify(b.Name, v.Identity != ""), b.Status.Node)
+}
+
+// hostVerify is the command that verifies a backup on its host.
+func hostVerify(name string, decrypts bool) string {
+	command := "refit-agent backup verify " + name
+	if decrypts {
+		command += " --identity FILE"
+	}
+	return command
 }
 
 // read reads every byte of the backup.

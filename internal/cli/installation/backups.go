@@ -19,13 +19,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
-// IdentityName is the file with the identity that decrypts backups, beside the release key.
-const IdentityName = "refit-backup.key"
-
 // BackupChoice is how the user wants backups to be encrypted.
 type BackupChoice struct {
 	Recipients []string // age public keys; empty: that of Identity
-	Identity   string   // the file; empty: IdentityName beside the release key
+	Identity   string   // the file; empty: etcdbackup.IdentityFile beside the release key
 }
 
 // Check validates the recipients.
@@ -102,7 +99,7 @@ func (i *Installer) readIdentity(out *cliv1alpha1.InstallBackups, mayCreate bool
 		if len(i.KeyFiles) == 0 {
 			return nil
 		}
-		path = filepath.Join(filepath.Dir(i.KeyFiles[0]), IdentityName)
+		path = filepath.Join(filepath.Dir(i.KeyFiles[0]), etcdbackup.IdentityFile)
 	}
 	out.Identity = path
 	text, err := os.ReadFile(path)

@@ -16,7 +16,7 @@ import (
 func installer(t *testing.T) (i *Installer, identity string) {
 	t.Helper()
 	dir := t.TempDir()
-	return &Installer{Choice: Choice{KeyFiles: []string{filepath.Join(dir, "refit-release.pem")}}}, filepath.Join(dir, IdentityName)
+	return &Installer{Choice: Choice{KeyFiles: []string{filepath.Join(dir, "refit-release.pem")}}}, filepath.Join(dir, etcdbackup.IdentityFile)
 }
 
 func TestTheIdentityIsCreatedOnce(t *testing.T) {

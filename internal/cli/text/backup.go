@@ -7,6 +7,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
@@ -18,11 +19,36 @@ func Backup(b *cliv1alpha1.Backup, p Page) string {
 	return w.String()
 }
 
-// Rehearsal renders the results of the hops that were rehearsed. It is empty if there are none.
-func Rehearsal(b *cliv1alpha1.Backup, p Page) string {
+// BackupEnd renders what the progress of a backup lacks: the results of the hops that were
+// rehearsed, and the next steps. It is empty if there are none.
+func BackupEnd(b *cliv1alpha1.Backup, p Page) string {
 	w := newWriter(p)
 	w.rehearsal(b)
+	w.backupNext(b)
 	return w.String()
+}
+
+// backupNext writes how to prove that a stored backup can be decrypted, and how to restore it.
+func (w *writer) backupNext(b *cliv1alpha1.Backup) {
+	if len(b.NextSteps) == 0 {
+		return
+	}
+	w.section("Next steps")
+	w.para(2, as(plain, "Keep the digest outside the cluster: it proves the origin of the backup if the cluster and its hosts are lost."))
+	for i := range b.NextSteps {
+		step, on := &b.NextSteps[i], ""
+		if step.Node != "" {
+			on = ", on " + step.Node + " as root"
+		}
+		switch step.Purpose {
+		case cliv1alpha1.StepProveIdentity:
+			w.para(2, as(plain, "Prove once that you can decrypt the backups, which are encrypted to "+phrase.List(b.Recipients)+". `refit install` creates the identity as "+
+				etcdbackup.IdentityFile+" beside the release key, on the machine where you run it. Pass that file"+on+":"))
+		case cliv1alpha1.StepRestore:
+			w.para(2, as(plain, "Show how to restore the backup"+on+":"))
+		}
+		w.command(step.Command)
+	}
 }
 
 // backupHang is the width of the first column.

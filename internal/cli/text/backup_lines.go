@@ -42,6 +42,9 @@ func BackupLines(last, b *cliv1alpha1.Backup, now time.Time) string {
 			t.line("%s", each.line)
 		}
 	}
+	if b.Ended && !last.Ended && b.Digest != "" {
+		t.line("Digest %s", b.Digest)
+	}
 	for i := len(last.Rehearsed); i < len(b.Rehearsed); i++ {
 		t.line("Rehearsed %s: %d resources, %d objects, %d findings", b.Rehearsed[i].Kubernetes, b.Rehearsed[i].Resources,
 			b.Rehearsed[i].Objects, len(b.Rehearsed[i].Findings)+int(b.Rehearsed[i].MoreFindings))

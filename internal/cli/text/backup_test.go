@@ -74,6 +74,20 @@ func TestPagesOfBackups(t *testing.T) {
 	}
 }
 
+func TestEndOfACreatedBackup(t *testing.T) {
+	if got := text.BackupEnd(stored(hasFailed), text.Page{Width: 100}); got != "" {
+		t.Errorf("a failed backup: %q", got)
+	}
+	b := stored(func(b *cliv1alpha1.Backup) {
+		b.Recipients = []string{"age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"}
+		b.NextSteps = []cliv1alpha1.BackupNextStep{
+			{Purpose: cliv1alpha1.StepProveIdentity, Node: "cp-2", Command: "refit-agent backup verify " + b.Name + " --identity FILE"},
+			{Purpose: cliv1alpha1.StepRestore, Command: "refit restore " + b.Name},
+		}
+	})
+	golden(t, "backup-end", text.BackupEnd(b, text.Page{Width: 100}), 130)
+}
+
 func TestListOfBackups(t *testing.T) {
 	list := &cliv1alpha1.Backups{Cluster: "prod"}
 	if got := text.Backups(list, backupTime, "refit"); !strings.Contains(got, "`refit backup create`") {

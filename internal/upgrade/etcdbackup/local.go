@@ -13,6 +13,9 @@ const (
 	// LocalDirectory is its directory on each control plane host. It is not below the directory of
 	// the agent's state, which `refit uninstall` removes.
 	LocalDirectory = "/var/lib/refit-backups"
+	// IdentityFile is the file with the identity of its backups, beside the release key on the
+	// machine that runs `refit install`.
+	IdentityFile = "refit-backup.key"
 	// localKeep is the number of backups that each host keeps: they share the disk of etcd.
 	localKeep = 5
 )
