@@ -3,6 +3,7 @@ package restore
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +31,35 @@ func TestManifestsKeepTheirAttributesThroughARestore(t *testing.T) {
 		must(t, err)
 		if missing := want.Missing(got); len(missing) > 0 {
 			t.Errorf("%s lacks %v", path, missing)
+		}
+	}
+}
+
+func TestManifestsThatAreSymlinksStaySymlinks(t *testing.T) {
+	for _, relative := range []bool{false, true} {
+		m := newBed(t, "cp-1").hosts["cp-1"]
+		links := map[string]string{}
+		must(t, os.Mkdir(m.path("site"), 0o700))
+		for _, component := range []string{"etcd", "kube-apiserver"} {
+			path, target := m.path("manifests", component+".yaml"), m.path("site", component+".yaml")
+			must(t, os.Rename(path, target))
+			if relative {
+				target = filepath.Join("..", "site", component+".yaml")
+			}
+			must(t, os.Symlink(target, path))
+			links[path] = target
+		}
+		before, err := os.ReadFile(m.path("site", "kube-apiserver.yaml"))
+		must(t, err)
+		_, _, err = m.restore(t, Request{}, "")
+		must(t, err)
+		for path, want := range links {
+			if got, err := os.Readlink(path); err != nil || got != want {
+				t.Errorf("%s leads to %q, want %q: %v", path, got, want, err)
+			}
+		}
+		if after, err := os.ReadFile(m.path("manifests", "kube-apiserver.yaml")); err != nil || string(after) != string(before) {
+			t.Errorf("the manifest has %q, %v", after, err)
 		}
 	}
 }

@@ -31,7 +31,10 @@ func (r *Restore) manifest(component string) ([]byte, error) {
 // park moves the manifest of a component away, so that the kubelet stops it, and waits until it has
 // ended. The copy, which keeps the attributes, is written first: a manifest is never without one.
 func (r *Restore) park(ctx context.Context, component string) error {
-	err := durable.Copy(r.live(component), r.parked(component))
+	err := r.recordLink(component)
+	if err == nil {
+		err = durable.Copy(r.live(component), r.parked(component))
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(r.parked(component)); err != nil {
@@ -55,5 +58,60 @@ func (r *Restore) unpark(component string) error {
 	if _, err := os.Lstat(r.live(component)); err == nil {
 		return nil
 	}
-	return durable.Copy(r.parked(component), r.live(component))
+	return r.put(component, func(path string) error {
+		if _, err := os.Lstat(path); err == nil {
+			return nil // only the symlink to it was removed
+		}
+		return durable.Copy(r.parked(component), path)
+	})
+}
+
+// link is the record of a manifest that is a symlink.
+func (r *Restore) link(component string) string { return r.file("manifests", component+".link") }
+
+// recordLink records that a manifest is a symlink, or that it is none.
+func (r *Restore) recordLink(component string) error {
+	info, err := os.Lstat(r.live(component))
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink == 0 {
+		return durable.Remove(r.link(component))
+	}
+	target, err := os.Readlink(r.live(component))
+	if err != nil {
+		return err
+	}
+	return durable.Symlink(target, r.link(component), durable.OwnerOf(info))
+}
+
+// put writes the manifest of a component, and the symlink to it if it was one. The kubelet sees the
+// manifest last.
+func (r *Restore) put(component string, write func(path string) error) error {
+	info, err := os.Lstat(r.link(component))
+	if errors.Is(err, fs.ErrNotExist) {
+		return write(r.live(component))
+	}
+	if err != nil {
+		return err
+	}
+	link, err := os.Readlink(r.link(component))
+	if err != nil {
+		return err
+	}
+	target := link
+	if !filepath.IsAbs(target) {
+		dir, err := filepath.EvalSymlinks(r.Manifests)
+		if err != nil {
+			return err
+		}
+		target = filepath.Join(dir, target)
+	}
+	if target, err = durable.Resolve(target); err != nil {
+		return err
+	}
+	if err := write(target); err != nil {
+		return err
+	}
+	return durable.Symlink(link, r.live(component), durable.OwnerOf(info))
 }

@@ -69,5 +69,5 @@ func (r *Restore) writeJoining(ctx context.Context, manifest []byte) error {
 	if err != nil {
 		return durable.Explain(err, "read", r.parked(kubeadm.Etcd))
 	}
-	return durable.WriteFileWith(r.live(kubeadm.Etcd), joining, attributes)
+	return r.put(kubeadm.Etcd, func(path string) error { return durable.WriteFileWith(path, joining, attributes) })
 }

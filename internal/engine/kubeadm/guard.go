@@ -85,6 +85,10 @@ func keep(dir string, files []string) error {
 	}
 	var index []guardedFile
 	for i, path := range files {
+		path, err := durable.Resolve(path) // kubeadm writes through symlinks, and they stay
+		if err != nil {
+			return err
+		}
 		found, err := durable.AttributesOf(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			index = append(index, guardedFile{Path: path, Gone: true})

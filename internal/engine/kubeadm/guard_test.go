@@ -87,6 +87,31 @@ func TestFileOfAnInterruptedPhaseKeepsItsAttributes(t *testing.T) {
 	}
 }
 
+func TestSymlinkThatAnInterruptedPhaseWritesThroughStays(t *testing.T) {
+	for situation, before := range map[string]string{"to a file": "whole", "to no file": ""} {
+		t.Run(situation, func(t *testing.T) {
+			dir := t.TempDir()
+			link, file := filepath.Join(dir, "kubelet.conf"), filepath.Join(dir, "elsewhere")
+			if err := os.Symlink("elsewhere", link); err != nil {
+				t.Fatal(err)
+			}
+			if before != "" {
+				write(t, file, before)
+			}
+			err := guard(filepath.Join(dir, "guard"), []string{link}, func() error {
+				write(t, link, "half")
+				return context.Canceled
+			})
+			if target, readErr := os.Readlink(link); !errors.Is(err, context.Canceled) || readErr != nil || target != "elsewhere" {
+				t.Errorf("%v; the symlink leads to %q, %v", err, target, readErr)
+			}
+			if text, err := os.ReadFile(file); string(text) != before || (err != nil) != (before == "") {
+				t.Errorf("the file has %q, %v", text, err)
+			}
+		})
+	}
+}
+
 func TestIncompleteCopyIsNotRestored(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "file")
 	write(t, file, "whole")
