@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -55,10 +56,13 @@ type staticPods struct{ *steps.Host }
 
 func (staticPods) APIServerReady(ctx context.Context) error {
 	server, err := steps.ProbeAPIServer(ctx)
-	if err == nil && !server.Ready {
-		err = errors.New("kube-apiserver is not ready")
+	switch {
+	case err != nil:
+		return fmt.Errorf("kube-apiserver on this host does not serve: %w", err)
+	case !server.Ready:
+		return errors.New("kube-apiserver on this host is not ready: /readyz does not return ok")
 	}
-	return err
+	return nil
 }
 
 // recordInterval is the interval between two records of the last backups. The host that takes a

@@ -11,6 +11,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
@@ -215,7 +216,7 @@ func (r *Restore) poll(ctx context.Context, check func(context.Context) error) e
 			return nil
 		}
 		if last == nil || err.Error() != last.Error() || time.Since(reported) > reportInterval {
-			r.Progress("waiting: " + err.Error())
+			r.Progress("waiting" + atMost(ctx) + ": " + err.Error())
 			reported = time.Now()
 		}
 		if ctx.Err() == nil || last == nil {
@@ -227,6 +228,15 @@ func (r *Restore) poll(ctx context.Context, check func(context.Context) error) e
 		case <-tick.C:
 		}
 	}
+}
+
+// atMost is how long a wait takes at most.
+func atMost(ctx context.Context) string {
+	end, bounded := ctx.Deadline()
+	if !bounded {
+		return ""
+	}
+	return ", at most " + phrase.Duration(max(0, time.Until(end)))
 }
 
 func (r *Restore) point(name string) {

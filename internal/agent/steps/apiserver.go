@@ -2,12 +2,16 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/clientcmd"
@@ -92,10 +96,30 @@ func probeAPIServer(ctx context.Context, manifest []byte) (APIServer, error) {
 	defer cancel()
 	var v version.Info
 	if err := getJSON(ctx, client, "/version", &v); err != nil {
-		return APIServer{}, fmt.Errorf("it is unreachable: %w", err)
+		return APIServer{}, unanswered(err)
 	}
 	out := APIServer{Version: v.GitVersion}
 	ready, err := client.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 	out.Ready = err == nil && string(ready) == "ok"
 	return out, nil
+}
+
+// unanswered explains why an API server did not return its version. The error of a response with
+// another status has no text.
+func unanswered(err error) error {
+	status, responded := errors.AsType[*apierrors.StatusError](err)
+	switch {
+	case !responded:
+		return fmt.Errorf("it is unreachable: %w", err)
+	case status.Status().Code == http.StatusForbidden:
+		return fmt.Errorf("its version is not known yet: it responds to GET /version of the user in %s with %s, which is usual until it has read the RBAC objects",
+			adminConf, statusLine(status))
+	}
+	return fmt.Errorf("its version is not known yet: it responds to GET /version with %s", statusLine(status))
+}
+
+// statusLine is the code and the meaning of a response: 403 Forbidden.
+func statusLine(status *apierrors.StatusError) string {
+	code := int(status.Status().Code)
+	return strings.TrimSpace(strconv.Itoa(code) + " " + http.StatusText(code))
 }
