@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"filippo.io/age"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
@@ -73,11 +75,23 @@ func (s Source) Fetch(ctx context.Context, to string) (b restore.Backup, err err
 			b.CAs, err = s.readCAs(ctx, m, part)
 		}
 		if err != nil {
-			return b, fmt.Errorf("the backup does not verify: %w", err)
+			return b, unverified(err, m)
 		}
 	}
 	err = readContent(ctx, to, m, &b)
 	return b, err
+}
+
+// unverified is the failure to read a part of a backup.
+func unverified(err error, m *backup.Manifest) error {
+	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); !wrong {
+		return fmt.Errorf("the backup does not verify: %w", err)
+	}
+	return node.ManualIntervention("IdentityWrong", nil,
+		"Pass the file with the identity of one of these recipients with --identity=FILE. `refit install` writes it to "+etcdbackup.IdentityFile+
+			" beside the release key on the machine that runs it, unless it gets --backup-key or --backup-recipient. "+
+			"The comment in the file names its recipient",
+		"the identity does not decrypt the backup, which is encrypted to %s", strings.Join(m.Recipients, ", "))
 }
 
 // describe returns what the manifest of a backup states.

@@ -100,7 +100,7 @@ func (s Source) hostFiles(ctx context.Context) (b restore.Backup, files map[stri
 		b.CAs, err = casOf(files)
 	}
 	if err != nil {
-		return b, nil, fmt.Errorf("the backup does not verify: %w", err)
+		return b, nil, unverified(err, stored.Manifest)
 	}
 	return b, files, nil
 }

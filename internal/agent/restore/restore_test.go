@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"filippo.io/age"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
@@ -163,6 +167,22 @@ func TestEveryOtherRestoreNeedsTheIdentity(t *testing.T) {
 		if plan, open, err := m.site().Open(); open || err != nil {
 			t.Errorf("%s: %s is open, %v", name, plan.Run, err)
 		}
+	}
+}
+
+func TestAWrongIdentityHasARemedy(t *testing.T) {
+	b := newBed(t, "cp-1")
+	other, err := age.GenerateX25519Identity()
+	must(t, err)
+	desk, request := b.hosts["cp-1"].desk(t, ""), Request{Identities: []age.Identity{other}}
+	_, err = desk.Prepare(t.Context(), request)
+	f := node.FailureOf(err)
+	if f.Reason != "IdentityWrong" || f.Class != refitv1alpha1.FailureManualIntervention || !strings.Contains(f.Error(), b.identity.Recipient().String()) ||
+		!strings.Contains(f.Remedy, "refit-backup.key beside the release key") {
+		t.Errorf("%+v", f)
+	}
+	if open, err := b.hosts["cp-1"].site().InProgress(); err != nil || open != nil {
+		t.Errorf("%+v is open, %v", open, err)
 	}
 }
 
