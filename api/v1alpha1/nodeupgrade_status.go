@@ -55,6 +55,10 @@ type NodeUpgradeStatus struct {
 	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:items:MaxLength=128
 	Left []string `json:"left,omitempty"`
+	// moreLeft is the number of entries beyond those.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MoreLeft int64 `json:"moreLeft,omitempty"`
 
 	// startTime is when the agent started to change the node.
 	// +optional

@@ -74,8 +74,11 @@ func TestConditionsFitTheirCRD(t *testing.T) {
 }
 
 func TestTheStatusListsWhatARollbackLeft(t *testing.T) {
-	state := &State{Left: []string{"/etc/containerd/config.toml: " + strings.Repeat("ü", 300), "2", "3", "4", "5"}}
+	state := &State{Left: []string{"/etc/containerd/config.toml: " + strings.Repeat("ü", 300), "2", "3", "4", "5", "6"}}
 	left := state.Status().Left
+	if more := state.Status().MoreLeft; more != 2 {
+		t.Errorf("%d are not listed, want 2", more)
+	}
 	if len(left) != refitv1alpha1.MaxLeft || len([]rune(left[0])) != refitv1alpha1.MaxLeftText || left[1] != "2" {
 		t.Errorf("%q", left)
 	}

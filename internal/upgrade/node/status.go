@@ -28,6 +28,7 @@ func (s *State) Status() refitv1alpha1.NodeUpgradeStatus {
 	for _, text := range s.Left[:min(len(s.Left), refitv1alpha1.MaxLeft)] {
 		out.Left = append(out.Left, refitv1alpha1.Clip(Redact(text), refitv1alpha1.MaxLeftText))
 	}
+	out.MoreLeft = int64(len(s.Left) - len(out.Left))
 	out.Error = s.nodeError()
 	switch out.Phase {
 	case refitv1alpha1.NodeSucceeded, refitv1alpha1.NodeRolledBack:
