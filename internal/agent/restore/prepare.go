@@ -23,8 +23,8 @@ import (
 
 // Request is the request of an operator.
 type Request struct {
-	// Backup is UID/ATTEMPT or the name of an EtcdBackup. Without it the newest recorded backup that
-	// retention has not deleted is restored.
+	// Backup is UID/ATTEMPT or the name of an EtcdBackup. Without it the newest recorded backup
+	// that retention has not deleted is restored.
 	Backup string
 	// Digest is that of the backup's manifest. Without it the recorded one is used.
 	Digest     string

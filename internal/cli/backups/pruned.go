@@ -95,9 +95,9 @@ func (s *pruned) attempt(l enginebackup.Listed) cliv1alpha1.StoredAttempt {
 	return out
 }
 
-// gone returns the EtcdBackups that succeeded and that retention has not deleted, but whose manifest
-// is not in the store any more. A directory may be another one on each host, so nothing is known
-// about it.
+// gone returns the EtcdBackups that succeeded and that retention has not deleted, but whose
+// manifest is not in the store any more. A directory may be another one on each host, so nothing is
+// known about it.
 func (s *pruned) gone() []string {
 	if s.store.Spec.Path != nil {
 		return nil

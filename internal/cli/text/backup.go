@@ -42,8 +42,8 @@ func (w *writer) backupNext(b *cliv1alpha1.Backup) {
 		}
 		switch step.Purpose {
 		case cliv1alpha1.StepProveIdentity:
-			w.para(2, as(plain, "Prove once that you can decrypt the backups, which are encrypted to "+phrase.List(b.Recipients)+". `refit install` creates the identity as "+
-				etcdbackup.IdentityFile+" beside the release key, on the machine where you run it. Pass that file"+on+":"))
+			w.para(2, as(plain, "Prove once that you can decrypt the backups, which are encrypted to "+phrase.List(b.Recipients)+
+				". `refit install` creates the identity as "+etcdbackup.IdentityFile+" beside the release key, on the machine where you run it. Pass that file"+on+":"))
 		case cliv1alpha1.StepRestore:
 			w.para(2, as(plain, "Show how to restore the backup"+on+":"))
 		}
@@ -71,7 +71,8 @@ func (w *writer) backup(b *cliv1alpha1.Backup, now time.Time) {
 		w.backupField("Verified", moment(b.Verified)+", every object was read back from the store")
 	}
 	if !b.Deleted.IsZero() {
-		w.backupField("Deleted", moment(b.Deleted)+", by retention: the store does not have it any more. Choose another one for a restore (`refit backup list`)")
+		w.backupField("Deleted", moment(b.Deleted)+
+			", by retention: the store does not have it any more. Choose another one for a restore (`refit backup list`)")
 	}
 	w.backupField("Identity", identityLine(b.Identity))
 	w.backupField("Drill", drillOf(&b.BackupState))
