@@ -67,6 +67,9 @@ server has started with the restored data, --cancel restores the old data.`,
 	flags.BoolVar(&f.list, "list", false, "list the backups that this host has recorded")
 	flags.BoolVar(&f.cancel, "cancel", false, "cancel the unfinished restore of this host and restore the old data")
 	flags.BoolVar(&f.yes, "yes", false, "restore or cancel; without this flag, restore only prints what it would do")
+	for _, other := range []string{"cancel", "yes", "backup", "digest", "identity", "store", "waive", "run", "after", "without"} {
+		c.MarkFlagsMutuallyExclusive("list", other)
+	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if f.list {
 			return a.listRecords()

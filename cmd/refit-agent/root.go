@@ -47,6 +47,7 @@ power cut interrupted it, with or without an API server.`,
 		c.RunE = blameMissingRoot(c.RunE, os.Geteuid())
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.PersistentPreRunE = rejectContradictions
 	return root
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // usageError is an invalid command line.
@@ -29,6 +30,24 @@ func noArguments(c *cobra.Command, args []string) error {
 	}
 	return usagef("unknown command %q", args[0])
 }
+
+// rejectContradictions makes flags that exclude each other a usage error, in the words of the other
+// errors.
+func rejectContradictions(c *cobra.Command, _ []string) (err error) {
+	if c.ValidateFlagGroups() == nil {
+		return nil
+	}
+	var given []string
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Annotations[exclusive] != nil {
+			given = append(given, "--"+f.Name)
+		}
+	})
+	return usagef("%s exclude each other", strings.Join(given, " and "))
+}
+
+// exclusive is the annotation that cobra's MarkFlagsMutuallyExclusive sets.
+const exclusive = "cobra_annotation_mutually_exclusive"
 
 // report prints the error of a command and returns the exit code.
 func report(errs io.Writer, c *cobra.Command, err error) int {

@@ -38,6 +38,7 @@ command prints what to run. If it is mounted on this machine, use --path.`,
 			cmd.Flags().BoolVar(&p.DryRun, "dry-run", false, "show what would be deleted")
 			cmd.Flags().BoolVarP(&p.Yes, "yes", "y", false, "skip the confirmation prompt")
 			addPathFlag(cmd, &p.Access)
+			cmd.MarkFlagsMutuallyExclusive("dry-run", "yes")
 		},
 		check:   func([]string) error { return p.Check() },
 		partial: true,

@@ -49,6 +49,9 @@ Exits with 0 if no finding blocks, and with 3 if one does.`,
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list all checks and exit")
 	q.addFlags(cmd)
+	for _, other := range []string{"to", "release", "scope", "node-selector", "max-unavailable", "waive", "file", "from"} {
+		cmd.MarkFlagsMutuallyExclusive("list", other)
+	}
 	return cmd
 }
 

@@ -84,7 +84,7 @@ Refit is also a kubectl plugin: link the binary as kubectl-refit in your PATH an
 	}
 	root.SetHelpCommand(newHelpCommand())
 	root.SetHelpCommandGroupID("other")
-	root.PersistentPreRunE = rejectEmptyFlags
+	root.PersistentPreRunE = rejectFlags
 	return root
 }
 
@@ -103,6 +103,23 @@ func newHelpCommand() *cobra.Command {
 		},
 	}
 }
+
+// rejectFlags rejects flags that have no value or exclude each other.
+func rejectFlags(cmd *cobra.Command, args []string) error {
+	if err := rejectEmptyFlags(cmd, args); err != nil || cmd.ValidateFlagGroups() == nil {
+		return err
+	}
+	var given []string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Annotations[exclusive] != nil {
+			given = append(given, "--"+flag.Name)
+		}
+	})
+	return exit.Usagef("%s exclude each other", strings.Join(given, " and "))
+}
+
+// exclusive is the annotation that cobra's MarkFlagsMutuallyExclusive sets.
+const exclusive = "cobra_annotation_mutually_exclusive"
 
 // rejectEmptyFlags rejects a flag with an empty value: an unset variable of a script must not widen
 // what a command does.
