@@ -105,6 +105,47 @@ type ServiceWrapper struct {
 	Path string `json:"path,omitempty"`
 }
 
+// VirtualIPFacts is an address that software on a host moves between hosts.
+type VirtualIPFacts struct {
+	// address is the address, or the name that the software resolves.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Address string `json:"address,omitempty"`
+	// software is the software that moves the address: Keepalived or KubeVIP (kube-vip in a static
+	// pod).
+	// +required
+	Software VirtualIPSoftware `json:"software,omitempty"`
+	// healthCheck is true if the software checks something before this host holds the address, such
+	// as its API server.
+	// +optional
+	HealthCheck *bool `json:"healthCheck,omitempty"`
+	// shared is true if all hosts hold the address at the same time, as they do with BGP.
+	// +optional
+	Shared bool `json:"shared,omitempty"`
+}
+
+// VirtualIPSoftware is software that moves an address between hosts.
+// +kubebuilder:validation:Enum=Keepalived;KubeVIP
+type VirtualIPSoftware string
+
+// The software that moves addresses.
+const (
+	Keepalived VirtualIPSoftware = "Keepalived"
+	KubeVIP    VirtualIPSoftware = "KubeVIP"
+)
+
+// String returns the name as the software spells it.
+func (s VirtualIPSoftware) String() string {
+	switch s {
+	case Keepalived:
+		return "keepalived"
+	case KubeVIP:
+		return "kube-vip"
+	}
+	return string(s)
+}
+
 // DiskFacts is the disk space of a file system, rounded so that it does not change with every
 // write.
 type DiskFacts struct {

@@ -164,7 +164,13 @@ type NodeReportStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=45
 	Addresses []string `json:"addresses,omitempty"`
-	// endpointReachable is true if the host can reach the API endpoint of the cluster.
+	// virtualIPs are the addresses that software on this host moves between hosts, according to its
+	// configuration. The host that holds an address has it in addresses.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	VirtualIPs []VirtualIPFacts `json:"virtualIPs,omitempty"`
+	// endpointReachable is true if the API endpoint of the cluster answers this host and is ready.
 	// +optional
 	EndpointReachable *bool `json:"endpointReachable,omitempty"`
 

@@ -30,8 +30,16 @@ var Table = []Section{
 		{Kind: "Three control plane nodes behind HAProxy", Status: Tested, Tests: []string{"TestUpgradeKinds/three and two in the cluster"}},
 		{Kind: "Five control plane nodes", Status: Expected},
 		{
-			Kind: "A virtual IP on a control plane node (kube-vip, keepalived)", Status: Expected, Note: "the holder is upgraded last",
+			Kind: "A virtual IP on a control plane node (keepalived, kube-vip in a static pod)", Status: Expected, Note: "the holder is upgraded last",
 			Evidence: "unit tests of the plan",
+		},
+		{
+			Kind: "A virtual IP that stays on a node whose API server is down", Status: Expected,
+			Note: "with a warning: the API is unavailable at that address meanwhile", Checks: []string{"VirtualIPUnchecked"},
+		},
+		{
+			Kind: "The address of the API endpoint on several control plane nodes, except with kube-vip and BGP", Status: Refused, Note: "can be waived",
+			Checks: []string{"EndpointHeldTwice"},
 		},
 		{
 			Kind: "Stacked etcd, one or three members, 3.6.6 → 3.6.8 → 3.7.0", Status: Tested, Tests: []string{"TestUpgradeKinds/two hops"},

@@ -45,8 +45,8 @@ func endpoint(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportSt
 			address = config.Clusters[named.Cluster].Server
 		}
 	}
-	_, _, err = s.API.Get(ctx, address, "/readyz")
-	reachable := err == nil
+	code, _, err := s.API.Get(ctx, address, "/readyz")
+	reachable := err == nil && code == http.StatusOK
 	return func(to *refitv1alpha1.NodeReportStatus) { to.EndpointReachable = &reachable }, nil
 }
 

@@ -18,6 +18,7 @@ const (
 	maxPath         = 128
 	maxAddresses    = 32
 	maxAddress      = 45
+	maxVirtualIPs   = 4
 	maxFlags        = 64
 	maxGates        = 32
 	maxFields       = 96
@@ -58,6 +59,10 @@ func (c *cutter) limit(s *refitv1alpha1.NodeReportStatus) {
 	s.HeldPackages = c.texts("heldPackages", s.HeldPackages, maxHeld, maxWord)
 	s.ReadOnlyPaths = c.texts("readOnlyPaths", s.ReadOnlyPaths, maxPaths, maxPath)
 	s.Addresses = c.texts("addresses", s.Addresses, maxAddresses, maxAddress)
+	s.VirtualIPs = cut(c, "virtualIPs", s.VirtualIPs, maxVirtualIPs)
+	for i := range s.VirtualIPs {
+		c.text("virtualIPs", &s.VirtualIPs[i].Address, maxPath)
+	}
 	s.MissingImages = c.texts("missingImages", s.MissingImages, maxImages, maxImage)
 	s.Disks = cut(c, "disks", s.Disks, maxDisks)
 	s.Certificates = cut(c, "certificates", s.Certificates, maxCertificates)

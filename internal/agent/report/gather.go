@@ -76,7 +76,8 @@ var readers = []reader{
 	{"packages", packageFacts},    // how each part was installed, packages on hold
 	{"kernel", kernel},            // cgroups, swap
 	{"disks", disks},              // disk space, read-only paths
-	{"addresses", addresses},      // of the interfaces, for the VIP
+	{"addresses", addresses},      // of the interfaces
+	{"virtualips", virtualIPs},    // addresses that keepalived or kube-vip may move here
 	{"clock", clock},              // compared with the API server
 	{"endpoint", endpoint},        // reachability of the cluster's address
 	{"kubelet", kubelet},          // versions, flags, configuration

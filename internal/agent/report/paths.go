@@ -16,6 +16,8 @@ const (
 	etcdDir       = "/var/lib/etcd"
 	containerdDir = "/var/lib/containerd"
 	cniDir        = "/opt/cni/bin"
+
+	keepalivedConf = "/etc/keepalived/keepalived.conf"
 )
 
 func (s *Sources) path(name string) string {

@@ -300,7 +300,7 @@ func TestAPIFacts(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	gather(fakeAPI{codes: map[string]int{"/readyz": 500}})
-	if !*got.EndpointReachable || got.APIServer.Ready || got.APIServer.Version != "" {
+	if *got.EndpointReachable || got.APIServer.Ready || got.APIServer.Version != "" {
 		t.Errorf("API server not ready: %+v", got)
 	}
 	gather(fakeAPI{})

@@ -61,7 +61,8 @@ func shortenables(s *refitv1alpha1.NodeReportStatus) []shortenable {
 		lists = append(lists, of("drift.apiReferences", 1, &d.APIReferences), of("drift.unparsableManifests", 1, &d.UnparsableManifests),
 			of("drift.securitySettings", 1, &d.SecuritySettings), of("drift.missingManifests", 1, &d.MissingManifests))
 	}
-	lists = append(lists, of("parts", 0, &s.Parts), of("addresses", 1, &s.Addresses), of("disks", 1, &s.Disks), of("certificates", 1, &s.Certificates))
+	lists = append(lists, of("parts", 0, &s.Parts), of("virtualIPs", 1, &s.VirtualIPs),
+		of("addresses", 1, &s.Addresses), of("disks", 1, &s.Disks), of("certificates", 1, &s.Certificates))
 	if k := s.Kubelet; k != nil {
 		lists = append(lists, gatesOf(k), of("kubelet.flags", 1, &k.Flags))
 	}

@@ -34,6 +34,12 @@ func largest() refitv1alpha1.NodeReportStatus {
 		OS: long(maxOS), Arch: "amd64", Kernel: long(maxKernel), PackageKind: refitv1alpha1.PackageBinary, HeldPackages: many(maxHeld, maxWord), CgroupVersion: 2,
 		SwapOn: &yes, Hostname: long(maxName), ReadOnlyPaths: many(maxPaths, maxPath), ClockOffsetMilliseconds: &number, Addresses: many(maxAddresses, maxAddress),
 		EndpointReachable: &yes,
+		VirtualIPs: []refitv1alpha1.VirtualIPFacts{
+			{Address: long(maxPath), Software: refitv1alpha1.Keepalived, HealthCheck: &yes, Shared: true},
+			{Address: long(maxPath), Software: refitv1alpha1.Keepalived, HealthCheck: &yes, Shared: true},
+			{Address: long(maxPath), Software: refitv1alpha1.Keepalived, HealthCheck: &yes, Shared: true},
+			{Address: long(maxPath), Software: refitv1alpha1.Keepalived, HealthCheck: &yes, Shared: true},
+		},
 		Versions: refitv1alpha1.HostVersions{
 			Kubelet: long(maxWord), KubeletOnDisk: long(maxWord), Kubeadm: long(maxWord), Containerd: long(maxWord), Runc: long(maxWord), CNIPlugins: long(maxWord),
 		},
@@ -107,12 +113,14 @@ func TestEveryTruncatedListIsNamed(t *testing.T) {
 	s.Disks[0].Path += "/one-more"
 	s.Certificates[0].Name += "-one-more"
 	s.ServiceWrappers[0].Path += "/one-more"
+	s.VirtualIPs[0].Address += "-one-more"
 	s.Parts = append(s.Parts, refitv1alpha1.PartFacts{Part: refitv1alpha1.PartKubelet})
 	bound(&s, "cp-1")
 	want := []string{
 		"addresses", "certificates", "disks", "drift.apiReferences", "drift.differences", "drift.missingManifests", "drift.securitySettings",
 		"drift.unparsableManifests", "etcd.alarms", "etcd.members", "heldPackages", "kubelet.configFields", "kubelet.featureGates", "kubelet.flags",
 		"missingImages", "parts", "readOnlyPaths", "releaseKeys", "serviceWrappers",
+		"virtualIPs",
 	}
 	if got := slices.Sorted(slices.Values(s.Truncated)); !slices.Equal(got, want) {
 		t.Errorf("truncated: %q", got)

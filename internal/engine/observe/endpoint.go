@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,10 +29,9 @@ func (obs *observation) readEndpoint(ctx context.Context) error {
 		endpoint.Address = withPort(obs.snapshot.Kubeadm.Endpoint, defaultPort)
 	}
 	host, _, _ := net.SplitHostPort(endpoint.Address)
-	addresses, err := resolve(ctx, host)
-	if err == nil {
-		endpoint.Holder, endpoint.Via, err = holderOf(obs.snapshot.ControlPlane(), addresses)
-	}
+	var err error
+	endpoint.IPs, err = resolve(ctx, host)
+	endpoint.Holder, endpoint.Via = obs.snapshot.EndpointHolder()
 	if l := obs.leases[kubeVIPLease]; endpoint.Via != cluster.ViaInterface && l.held && obs.nodes[l.holder] != nil {
 		endpoint.Holder, endpoint.Via = l.holder, cluster.ViaKubeVIP
 		return nil
@@ -77,50 +75,4 @@ func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 		found[i] = found[i].Unmap()
 	}
 	return found, nil
-}
-
-// holderOf returns the node that holds the address of the endpoint: on an interface, as its agent
-// reports, else as its node address. A name with several addresses, such as one for all control
-// plane nodes, has no holder, and neither has a loopback address.
-//
-// Only control plane nodes count: a worker must not be able to change their order with a false
-// report.
-func holderOf(controlPlane []*cluster.Node, addresses []netip.Addr) (holder, via string, err error) {
-	if len(addresses) != 1 || addresses[0].IsLoopback() {
-		return "", "", nil
-	}
-	var reporting, owning []*cluster.Node
-	for _, n := range controlPlane {
-		if n.Report != nil && has(n.Report.Addresses, addresses[0]) {
-			reporting = append(reporting, n)
-		}
-		if has(n.Addresses, addresses[0]) {
-			owning = append(owning, n)
-		}
-	}
-	if len(reporting) > 1 { // the last report of a node that is down stays
-		reporting = slices.DeleteFunc(reporting, func(n *cluster.Node) bool { return !n.IsReady() })
-	}
-	switch {
-	case len(reporting) == 1:
-		return reporting[0].Name, cluster.ViaInterface, nil
-	case len(reporting) > 1:
-		return "", "", fmt.Errorf("nodes %s and %s both report the address %s of the API endpoint on an interface: "+
-			"a report is outdated, or the address is assigned twice", reporting[0].Name, reporting[1].Name, addresses[0])
-	case len(owning) == 1:
-		return owning[0].Name, cluster.ViaNodeAddress, nil
-	default:
-		return "", "", nil
-	}
-}
-
-// has reports whether an address is among those of a node, with or without a prefix length.
-func has(addresses []string, wanted netip.Addr) bool {
-	return slices.ContainsFunc(addresses, func(text string) bool {
-		if prefix, err := netip.ParsePrefix(text); err == nil {
-			return prefix.Addr().Unmap() == wanted
-		}
-		address, err := netip.ParseAddr(text)
-		return err == nil && address.Unmap() == wanted
-	})
 }

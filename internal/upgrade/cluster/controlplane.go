@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"net/netip"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -81,6 +82,8 @@ type KubeletConfig struct {
 // Endpoint is where clients reach the API, and which node holds its address.
 type Endpoint struct {
 	Address string `json:"address,omitempty"` // host:port
+	// IPs are the addresses of its host, empty if they are unknown.
+	IPs []netip.Addr `json:"ips,omitempty"`
 	// Holder is the node that holds the address, empty if none does or it is unknown. Via is how it
 	// was read: ViaInterface, ViaKubeVIP or ViaNodeAddress.
 	Holder string `json:"holder,omitempty"`

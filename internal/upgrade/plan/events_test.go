@@ -50,6 +50,8 @@ var events = []event{
 	{"pods on a node lose their network", podsDisconnected},
 	{"etcd's leadership moves", leadershipMoves},
 	{"the endpoint's address moves", addressMoves},
+	{"a node cannot reach the endpoint", endpointUnreachable},
+	{"two nodes hold the endpoint's address", addressHeldTwice},
 	{"the user pauses", pauses},
 	{"the user resumes", resumes},
 	{"the user retries", retries},
@@ -396,5 +398,25 @@ func addressMoves(w *world) bool {
 	m := w.pick(func(m *machine) bool { return m.controlPlane })
 	w.note("! the endpoint's address moves to %s", m.name)
 	w.vip = m.name
+	return true
+}
+
+func endpointUnreachable(w *world) bool {
+	m := w.pick(func(m *machine) bool { return m.controlPlane && m.cutOffSince.IsZero() })
+	if m == nil {
+		return false
+	}
+	w.note("! %s cannot reach the endpoint", m.name)
+	m.cutOffSince = w.now
+	return true
+}
+
+func addressHeldTwice(w *world) bool {
+	m := w.pick(func(m *machine) bool { return m.controlPlane && m.name != w.vip })
+	if m == nil || w.vipAlso != "" {
+		return false
+	}
+	w.note("! %s holds the endpoint's address, too", m.name)
+	w.vipAlso = m.name
 	return true
 }

@@ -72,6 +72,7 @@ var gateTable = []struct {
 		{GateEtcdHealthy, etcdUnhealthy, "every etcd member is healthy, none is a learner, all agree on the members"},
 		{GateEtcdKeepsQuorum, etcdLosesQuorum, "etcd keeps its quorum without this member"},
 		{GateAPIServersReady, apiServerNotReady, "every API server is ready at its own address"},
+		{GateEndpointAnswers, endpointSilent, "the endpoint answers every control plane node, and one holds its address if it is a virtual IP"},
 		{GateAPIServerSkew, apiServersApart, "API servers are at most one minor version apart"},
 		{GateKubeletSkew, kubeletTooOld, "no kubelet is older than the skew policy allows"},
 	}},
@@ -103,6 +104,7 @@ var gateTable = []struct {
 		{GateEtcdStillHealthy, onControlPlane(etcdUnhealthy), "as for the claim"},
 		{GateEtcdStillKeepsQuorum, onControlPlane(etcdLosesQuorum), "as for the claim"},
 		{GateAPIServersStillReady, onControlPlane(apiServerNotReady), "as for the claim"},
+		{GateEndpointStillAnswers, onControlPlane(endpointSilent), "as for the claim"},
 		{GateAPIServerSkewStill, onControlPlane(apiServersApart), "as for the claim"},
 		{GateKubeletSkewStill, onControlPlane(kubeletTooOld), "as for the claim"},
 		{GateKubeletStillNotNewer, onWorker(kubeletTooNew), "as for the claim"},
@@ -119,6 +121,7 @@ var gateTable = []struct {
 		{GateReportsFreshAfter, afterChange(reportsFromBefore), "the gates below read reports from after the change"},
 		{GateEtcdHealthyAfter, afterChange(etcdUnhealthy), "the next control plane node finds etcd healthy"},
 		{GateAPIServersReadyAfter, afterChange(apiServerNotReady), "and every API server ready"},
+		{GateEndpointAnswersAfter, afterChange(endpointSilent), "and the endpoint, wherever its address is now"},
 		{GateTrialPassed, afterChange(trialNotPassed), "a Pod on the node resolves and reaches the API"},
 	}},
 	{HeldRelease, "the release of a node that its agent rolled back", []gate{

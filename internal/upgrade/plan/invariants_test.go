@@ -172,6 +172,7 @@ func (w *world) checkControlPlaneHealthy(next *machine) {
 		}
 		w.require(m.ready, "I1: %s is upgraded while control plane node %s is not ready", next.name, m.name)
 		w.require(m.up && m.apiServer.healthy(), "I1: %s is upgraded while the API server on %s is not ready", next.name, m.name)
+		w.require(m.cutOffSince.IsZero() || w.now.Sub(m.cutOffSince) < grace, "I1: %s is upgraded while the endpoint does not answer %s", next.name, m.name)
 		if m != next && (m.member() || w.now.Sub(m.etcd.unhealthySince) < grace) {
 			healthy++
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// sortControlPlane puts the holder of the endpoint's address last: the address moves once, and
-// late.
+// sortControlPlane puts the holder of the endpoint's address last: the address moves once, to a
+// node that is upgraded already.
 func sortControlPlane(nodes []*cluster.Node, holder string) {
 	slices.SortFunc(nodes, func(a, b *cluster.Node) int {
 		return cmp.Or(compareBool(a.Name == holder, b.Name == holder), byName(a.Name, b.Name))

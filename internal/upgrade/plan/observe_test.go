@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 
@@ -30,7 +31,7 @@ func (w *world) observe() *observation {
 	op := w.op.Operation
 	s := &cluster.Snapshot{
 		TakenAt: w.now, Operation: &op, Releases: w.releases, Installed: true,
-		Kubeadm: kubeadmOf[w.external], Endpoint: cluster.Endpoint{Address: "10.0.0.100:6443", Holder: w.vip, Via: cluster.ViaInterface},
+		Kubeadm: kubeadmOf[w.external], Endpoint: cluster.Endpoint{Address: virtualIP + ":6443", IPs: []netip.Addr{netip.MustParseAddr(virtualIP)}},
 		Nodes: make([]cluster.Node, 0, len(w.machines)),
 	}
 	if w.older != "" {
@@ -49,9 +50,27 @@ func (w *world) observe() *observation {
 		}
 		out.nodes[m.name] = versions{m.version, m.upgradeVersion}
 	}
+	s.Endpoint.Holder, s.Endpoint.Via = s.EndpointHolder()
 	w.observePods(s)
 	out.backups, s.Backups = slices.Clone(w.backups), observedBackups(w.backups)
 	return out
+}
+
+const virtualIP = "10.0.0.100"
+
+var keepalived = []refitv1alpha1.VirtualIPFacts{{Address: virtualIP, Software: refitv1alpha1.Keepalived, HealthCheck: new(true)}}
+
+// addresses are the addresses on the machine's interfaces.
+func (m *machine) addresses(w *world) []string {
+	if w.holds(m) {
+		return []string{virtualIP}
+	}
+	return nil
+}
+
+// reaches reports whether the API endpoint answers the machine.
+func (m *machine) reaches(w *world) bool {
+	return m.cutOffSince.IsZero() && (slices.ContainsFunc(w.machines, w.holds) || w.balanced && slices.ContainsFunc(w.machines, serves))
 }
 
 var kubeadmOf = map[bool]*cluster.Kubeadm{false: {}, true: {ExternalEtcd: true}}
@@ -83,6 +102,10 @@ func (m *machine) writeReport(w *world) {
 		ClockOffsetMilliseconds: &ahead, OrderFormat: refitv1alpha1.MaxOrderFormat,
 	}
 	if m.controlPlane {
+		r.Addresses, r.EndpointReachable = m.addresses(w), new(m.reaches(w))
+		if !w.balanced {
+			r.VirtualIPs = keepalived
+		}
 		r.APIServer = &refitv1alpha1.APIServerFacts{Version: m.apiServer.version, Ready: m.apiServer.healthy()}
 	}
 	if m.etcd.version != "" {
@@ -96,11 +119,10 @@ func (m *machine) writeReport(w *world) {
 // noticeChange is an agent that reports a changed fact without a request. A passive agent reports
 // only on request.
 func (m *machine) noticeChange(w *world) {
-	if !m.up || m.agent.absent || m.agent.passive || m.etcd.version == "" || m.report == nil {
+	if !m.up || m.agent.absent || m.agent.passive || !m.controlPlane || m.report == nil {
 		return
 	}
-	reported := m.report.Etcd
-	if reported == nil || reported.Healthy != (m.member() && w.quorum()) || reported.Leader != (w.leader == m.name) || len(reported.Members) != len(w.members) {
+	if m.endpointChanged(w) || m.etcd.version != "" && m.memberChanged(w) {
 		if m.agent.noticesAt.IsZero() {
 			m.agent.noticesAt = w.now.Add(w.duration(1, 3))
 		}
@@ -109,4 +131,14 @@ func (m *machine) noticeChange(w *world) {
 			m.writeReport(w)
 		}
 	}
+}
+
+func (m *machine) endpointChanged(w *world) bool {
+	reported := m.report
+	return !slices.Equal(reported.Addresses, m.addresses(w)) || reported.EndpointReachable == nil || *reported.EndpointReachable != m.reaches(w)
+}
+
+func (m *machine) memberChanged(w *world) bool {
+	reported := m.report.Etcd
+	return reported == nil || reported.Healthy != (m.member() && w.quorum()) || reported.Leader != (w.leader == m.name) || len(reported.Members) != len(w.members)
 }

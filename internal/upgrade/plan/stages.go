@@ -91,6 +91,9 @@ func (m *planner) controlPlaneSteps(p *Plan, stage *Stage) {
 		step := m.step(p, n, stage.Hop)
 		if n.Name == holder && len(m.controlPlane) > 1 && !step.UpToDate {
 			step.Reason = fmt.Sprintf("it holds the API endpoint's address %s, so it is last", m.snapshot.Endpoint.Address)
+			if m.snapshot.Endpoint.Via != cluster.ViaNodeAddress {
+				step.Reason += ": the address moves once, to an upgraded node"
+			}
 		}
 		stage.Nodes = append(stage.Nodes, step)
 		stage.Estimate = stage.Estimate.plus(step.Estimate)

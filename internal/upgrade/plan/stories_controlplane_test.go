@@ -1,5 +1,7 @@
 package plan
 
+import "time"
+
 // reinstalled reinstalls a control plane node under its name at an old version.
 func reinstalled(name, version string) func(*storyRun) {
 	return func(t *storyRun) {
@@ -117,7 +119,7 @@ var controlPlaneStories = []story{
 		name:     "server-not-ready",
 		summary:  "An API server is not ready at its own address before the first control plane node.",
 		scenario: minor(shape(3, 0)), ends: Succeeded,
-		script: []scriptEvent{{at(0), server("cp-1", false)}, {at(10), server("cp-1", true)}},
+		script: []scriptEvent{{at(0), server("cp-3", false)}, {at(10), server("cp-3", true)}},
 	},
 	{
 		name:     "server-not-ready-in-drain",
@@ -188,6 +190,45 @@ var controlPlaneStories = []story{
 		},
 	},
 	{
+		name:     "endpoint-silent",
+		summary:  "The API endpoint does not answer cp-3 before the first control plane node. Refit continues once it answers every control plane node.",
+		scenario: minor(shape(3, 0), spec(waiveBackup)), ends: Succeeded,
+		script: []scriptEvent{{at(0), cutOff(true)}, {at(10), cutOff(false)}},
+	},
+	{
+		name:     "endpoint-silent-in-drain",
+		summary:  "The same while cp-2 is drained.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{{cordoned("cp-2"), cutOff(true)}, {at(20), cutOff(false)}},
+	},
+	{
+		name: "address-held-twice",
+		summary: "After the upgrade of cp-2, keepalived on cp-2 does not see the others and takes the endpoint's address, too. " +
+			"cp-2 is not released until one node holds the address.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{
+			{func(t *storyRun) bool { return t.machine("cp-2").kubelet.down }, func(t *storyRun) {
+				t.note("! cp-2 holds the endpoint's address, too")
+				t.vipAlso = "cp-2"
+			}},
+			{at(15), func(t *storyRun) { t.note("* the user fixes keepalived on cp-2"); t.vipAlso = "" }},
+		},
+	},
+	{
+		name:     "address-lost",
+		summary:  "keepalived has stopped on every node, so that no node holds the endpoint's address.",
+		scenario: minor(shape(3, 0), spec(waiveBackup)), ends: Succeeded,
+		script: []scriptEvent{
+			{at(0), func(t *storyRun) { t.note("! keepalived stops on every node"); t.vipLost = true }},
+			{at(10), func(t *storyRun) { t.note("* the user starts keepalived"); t.vipLost = false }},
+		},
+	},
+	{
+		name:     "load-balancer",
+		summary:  "A load balancer outside the cluster has the endpoint's address. No node holds it, so control plane nodes follow their names.",
+		scenario: minor(shape(3, 0), spec(waiveBackup)), ends: Succeeded, before: func(w *world) { w.balance() },
+	},
+	{
 		name:     "five-members",
 		summary:  "One of five etcd members is unhealthy. The quorum would survive another one, and Refit waits nevertheless.",
 		scenario: minor(shape(5, 0)), ends: Succeeded,
@@ -241,5 +282,24 @@ func claimedByHand(names ...string) func(*storyRun) {
 		t.note("* someone writes %v into status.active", names)
 		t.op.Active = names
 		t.op.version++
+	}
+}
+
+// cutOff is whether the endpoint answers cp-3.
+func cutOff(is bool) func(*storyRun) {
+	return func(t *storyRun) {
+		t.note("! the API endpoint %s cp-3", map[bool]string{true: "does not answer", false: "answers"}[is])
+		t.machine("cp-3").cutOffSince = time.Time{}
+		if is {
+			t.machine("cp-3").cutOffSince = t.now
+		}
+	}
+}
+
+// balance replaces the virtual IP with a load balancer outside the cluster.
+func (w *world) balance() {
+	w.balanced = true
+	for _, m := range w.machines {
+		m.writeReport(w)
 	}
 }

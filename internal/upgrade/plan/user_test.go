@@ -185,7 +185,7 @@ func (w *world) fixHost(m *machine) {
 	w.note("* the user fixes the host of %s", m.name)
 	m.agent.fails, m.agent.passive, m.agent.absent, m.agent.stopped = false, false, false, false
 	w.setUp(m, true)
-	m.kubelet.unhealthy, m.apiServer.unhealthy, m.trial.disconnectedSince = false, false, time.Time{}
+	m.kubelet.unhealthy, m.apiServer.unhealthy, m.cutOffSince, m.trial.disconnectedSince = false, false, time.Time{}, time.Time{}
 	w.setMember(m, true)
 }
 
@@ -213,7 +213,7 @@ func (w *world) fixControlPlane(m *machine) {
 		return
 	}
 	faulty := func(m *machine) bool {
-		return !m.up || m.agent.stopped || m.kubelet.unhealthy || m.apiServer.unhealthy || m.etcd.unhealthy
+		return !m.up || m.agent.stopped || m.kubelet.unhealthy || m.apiServer.unhealthy || m.etcd.unhealthy || !m.cutOffSince.IsZero()
 	}
 	if m != nil && w.abandoned(m) && !m.agent.busy && !m.agent.unpermitted {
 		w.removeServer(m)
@@ -224,6 +224,11 @@ func (w *world) fixControlPlane(m *machine) {
 			w.fixHost(other)
 			return
 		}
+	}
+	if w.vipAlso != "" || w.vipLost {
+		w.note("* the user fixes keepalived")
+		w.vipAlso, w.vipLost = "", false
+		return
 	}
 	if m != nil && len(w.members) == 2 && !policy.WaivedAnywhere(&w.op.Spec, policy.CheckTwoMembers) {
 		w.abort() // a third member would change the plan

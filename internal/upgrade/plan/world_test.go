@@ -24,7 +24,10 @@ type world struct {
 	longPods  bool     // the names of pods are as long as they may be
 	members   []string // of etcd, as etcd lists them
 	leader    string   // of etcd
-	vip       string   // the holder of the API endpoint's address
+	vip       string   // the node that holds the API endpoint's address while its API server is healthy
+	vipAlso   string   // another node that holds it, too
+	vipLost   bool     // no node holds it
+	balanced  bool     // a load balancer outside the cluster holds it
 	external  bool     // etcd
 	releases  []cluster.Release
 	payloads  map[string]refitv1alpha1.ReleasePayload // of every ClusterRelease that was ever ordered
@@ -88,6 +91,7 @@ type machine struct {
 
 	skew         time.Duration // how far its clock is ahead
 	up           bool          // the host runs
+	cutOffSince  time.Time     // since when it cannot reach the API endpoint, zero if it can
 	hidesVersion bool          // its kubelet is ready and does not report its version yet
 	kubelet      part
 	apiServer    part
@@ -253,7 +257,24 @@ func (w *world) quorum() bool {
 
 // reachable reports whether the API is available: an API server is healthy, and etcd has a quorum.
 func (w *world) reachable() bool {
-	return (w.external || w.quorum()) && slices.ContainsFunc(w.machines, func(m *machine) bool { return m.controlPlane && m.up && m.apiServer.healthy() })
+	return (w.external || w.quorum()) && slices.ContainsFunc(w.machines, serves)
+}
+
+// serves reports whether the API server of a machine is healthy.
+func serves(m *machine) bool { return m != nil && m.controlPlane && m.up && m.apiServer.healthy() }
+
+// holds reports whether a machine holds the API endpoint's address: software with a health check
+// moves it off a node whose API server is unhealthy.
+func (w *world) holds(m *machine) bool {
+	switch {
+	case w.balanced || w.vipLost || !serves(m):
+		return false
+	case m.name == w.vip || m.name == w.vipAlso:
+		return true
+	case serves(w.machine(w.vip)):
+		return false
+	}
+	return w.machines[slices.IndexFunc(w.machines, serves)] == m
 }
 
 // elect elects another etcd leader if the current one has failed.

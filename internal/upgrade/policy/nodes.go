@@ -16,6 +16,7 @@ const (
 	CheckNodeNotReady = "NodeNotReady"       // the node is excluded, and not unavailable
 	CheckNodeCordoned = "NodeCordonedByHand" // the node does not count as unavailable
 	CheckTwoMembers   = "EtcdTwoMembers"     // etcd may lose its quorum while a member restarts
+	CheckHeldTwice    = "EndpointHeldTwice"  // more than one node may hold the endpoint's address
 	CheckUnmanaged    = "UnmanagedPod"       // a pod without a controller may be deleted
 	CheckLocalData    = "LocalDataLost"      // data in an emptyDir may be deleted
 	CheckBackup       = "BackupProven"       // the control plane may change without a proven backup

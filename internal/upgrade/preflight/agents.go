@@ -9,6 +9,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/orders"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // agentless returns the nodes without a report that the upgrade changes, and the checks that are
@@ -41,6 +42,8 @@ var knownWithoutAgent = map[string]func(*view, *node) bool{
 	"EtcdAlarm":             noEtcdMember,
 	"EtcdNearQuota":         noEtcdMember,
 	"EtcdMembershipDiffers": noEtcdMember,
+	policy.CheckHeldTwice:   noControlPlane,
+	"VirtualIPUnchecked":    noControlPlane,
 
 	"CRIRuntimeConfigMissing": func(_ *view, n *node) bool { return containerdMajor(n.Runtime) > 0 },
 }
@@ -52,6 +55,8 @@ func apiServerKnown(v *view, n *node) bool {
 	server := v.s.APIServer(n.Name)
 	return server != nil && server.Ready != cluster.Unknown
 }
+
+func noControlPlane(_ *view, n *node) bool { return !n.ControlPlane }
 
 func noEtcdMember(v *view, n *node) bool { return !n.ControlPlane || v.s.ExternalEtcd() == cluster.Yes }
 

@@ -156,6 +156,8 @@ var checks = []Check{
 	{"CertificateExpiresSoon", Warn, agent, needReports, certificateExpiresSoon, "a certificate expires within 30 days"},
 	{"ClockSkewed", Block, agent, needReports, clockSkewed, "a host's clock differs from the API server's"},
 	{"EndpointUnreachable", Block, safety | agent, needReports, endpointUnreachable, "a host cannot reach the API endpoint"},
+	{policy.CheckHeldTwice, Block, safety | agent, needReports, endpointHeldTwice, "more than one control plane node holds the API endpoint's address"},
+	{"VirtualIPUnchecked", Warn, agent, needReports, virtualIPUnchecked, "a virtual IP stays on a node whose API server is down"},
 	{"ManifestUnparsable", Block, safety | agent, needReports, manifestUnparsable, "a file in the static pod manifest directory is not a valid pod"},
 	{"SecuritySettingLost", Block, agent, needReports, securitySettingLost, "the upgrade removes a security setting that only a static pod manifest has"},
 	{"ManifestHandEdited", Warn, agent, needReports, manifestHandEdited, "the upgrade overwrites manual changes to a static pod manifest"},

@@ -194,7 +194,7 @@ func unreadObject(object string, why cluster.GapKind) change {
 
 func situations() []situation {
 	return slices.Concat(versionSituations(), controlPlaneSituations(), etcdSituations(), componentSituations(), kubeadmSituations(), nodeSituations(),
-		agentSituations(), hostSituations(), drainSituations(), workloadSituations(), extensionSituations(), removalSituations(), otherSituations())
+		agentSituations(), hostSituations(), virtualIPSituations(), drainSituations(), workloadSituations(), extensionSituations(), removalSituations(), otherSituations())
 }
 
 func versionSituations() []situation {

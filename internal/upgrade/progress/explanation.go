@@ -233,10 +233,27 @@ func waiting(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	default:
 		e.Message = "The node waits for its turn."
 	}
+	if held := heldVirtualIP(k); held != "" {
+		e.Message += fmt.Sprintf(" It holds the virtual IP %s, and the holder of the API endpoint's address is the last control plane node: "+
+			"the address moves once, to an upgraded node.", held)
+	}
 	if doing := k.Operation.Status.Message; doing != "" {
 		e.Message += fmt.Sprintf(" The upgrade is %s: %s.", k.Operation.Status.Phase, doing)
 	}
 	return true
+}
+
+// heldVirtualIP returns the virtual IP that a control plane node holds, empty if it holds none.
+func heldVirtualIP(k *Known) string {
+	if k.Report == nil || !k.Node.ControlPlane {
+		return ""
+	}
+	for _, facts := range k.Report.Status.VirtualIPs {
+		if slices.Contains(k.Report.Status.Addresses, facts.Address) && !facts.Shared {
+			return facts.Address
+		}
+	}
+	return ""
 }
 
 func stop(sentence string) string {

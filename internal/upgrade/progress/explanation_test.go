@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"strings"
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -36,5 +37,21 @@ func TestARemedyIsThatOfTheOperationsWait(t *testing.T) {
 	e := NewExplanation("prod", "refit", Known{Node: Node{Name: "worker-1"}, Order: n, Operation: u})
 	if want := "The agent upgrades the host. worker-1 is not ready."; e.Remedy != remedy || e.Message != want {
 		t.Errorf("%q, remedy %q", e.Message, e.Remedy)
+	}
+}
+
+func TestTheHolderOfAVirtualIPIsLast(t *testing.T) {
+	k := func(addresses ...string) Known {
+		report := &refitv1alpha1.NodeReport{Status: refitv1alpha1.NodeReportStatus{
+			Addresses: addresses, VirtualIPs: []refitv1alpha1.VirtualIPFacts{{Address: "10.0.0.100", Software: refitv1alpha1.Keepalived}},
+		}}
+		return Known{Node: Node{Name: "cp-1", ControlPlane: true}, Report: report, Operation: upgrade()}
+	}
+	const holds = "It holds the virtual IP 10.0.0.100, and the holder of the API endpoint's address is the last control plane node"
+	if e := NewExplanation("prod", "refit", k("10.0.0.1", "10.0.0.100")); !strings.Contains(e.Message, holds) {
+		t.Errorf("the holder: %s", e.Message)
+	}
+	if e := NewExplanation("prod", "refit", k("10.0.0.1")); strings.Contains(e.Message, holds) {
+		t.Errorf("another node: %s", e.Message)
 	}
 }

@@ -3,6 +3,7 @@
 package observe
 
 import (
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -171,7 +172,10 @@ func checkServers(t *testing.T, got *cluster.Snapshot, version string, impostor 
 			t.Errorf("somebody without the cluster's certificate was asked directly: %v", header)
 		}
 	}
-	if want := (cluster.Endpoint{Address: "203.0.113.7:6443", Holder: "cp-2", Via: cluster.ViaKubeVIP}); got.Endpoint != want {
+	want := cluster.Endpoint{
+		Address: "203.0.113.7:6443", IPs: []netip.Addr{netip.MustParseAddr("203.0.113.7")}, Holder: "cp-2", Via: cluster.ViaKubeVIP,
+	}
+	if !reflect.DeepEqual(got.Endpoint, want) {
 		t.Errorf("the endpoint is %+v", got.Endpoint)
 	}
 }

@@ -2,6 +2,7 @@ package clustertest
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -17,6 +18,8 @@ const (
 	endpoint    = "10.0.0.100:6443" // provided by kube-vip on cp-1
 )
 
+var endpointIPs = []netip.Addr{netip.MustParseAddr("10.0.0.100")}
+
 // HA returns a healthy kubeadm cluster without gaps: control plane nodes cp-1, cp-2, … with stacked
 // etcd, and workers worker-1, worker-2, … in zones a, b and c. It runs kube-proxy and CoreDNS, but
 // has no agents, ClusterReleases or other workloads.
@@ -24,7 +27,7 @@ func HA(version string, controlPlanes, workers int, changes ...Change) *cluster.
 	s := &cluster.Snapshot{
 		TakenAt: Now, UID: "cluster-uid", Version: version, Installed: true,
 		BackupStores: []cluster.BackupStore{{Name: "local"}}, Kubeadm: kubeadm(version),
-		Endpoint: cluster.Endpoint{Address: endpoint, Holder: "cp-1", Via: cluster.ViaKubeVIP},
+		Endpoint: cluster.Endpoint{Address: endpoint, IPs: endpointIPs, Holder: "cp-1", Via: cluster.ViaKubeVIP},
 	}
 	for i := range controlPlanes {
 		name := fmt.Sprintf("cp-%d", i+1)
@@ -50,7 +53,7 @@ func HA(version string, controlPlanes, workers int, changes ...Change) *cluster.
 func Single(version string, changes ...Change) *cluster.Snapshot {
 	alone := func(s *cluster.Snapshot) {
 		s.Nodes[0].Taints = nil
-		s.Endpoint = cluster.Endpoint{Address: s.APIServers[0].Address, Holder: "cp-1", Via: cluster.ViaNodeAddress}
+		s.Endpoint = cluster.Endpoint{Address: s.APIServers[0].Address, IPs: []netip.Addr{netip.MustParseAddr(s.Nodes[0].Addresses[0])}, Holder: "cp-1", Via: cluster.ViaNodeAddress}
 		s.Kubeadm.Endpoint = ""
 	}
 	return HA(version, 1, 0, append([]Change{alone}, changes...)...)
