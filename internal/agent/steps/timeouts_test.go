@@ -24,7 +24,7 @@ func bounds(s settings.Settings) map[string]time.Duration {
 		"h.Settings.Timeouts.Etcd.Duration()": s.Timeouts.Etcd.Duration(), "h.Settings.Timeouts.APIServer.Duration()": s.Timeouts.APIServer.Duration(),
 		"h.Settings.Timeouts.Controllers.Duration()": s.Timeouts.Controllers.Duration(), "h.Settings.Timeouts.Containerd.Duration()": s.Timeouts.Containerd.Duration(),
 		"h.Settings.Timeouts.Kubelet.Duration()": s.Timeouts.Kubelet.Duration(),
-		"d.lockTimeout":                          packages.LockTimeout, "d.fetchTimeout": packages.FetchTimeout,
+		"g.timeout":                              packages.LockTimeout, "d.fetchTimeout": packages.FetchTimeout,
 	}
 }
 
@@ -33,14 +33,14 @@ var inner = map[string][]string{
 	node.StepImages:      {"imageTimeout"},
 	node.StepCheck:       {"imageTimeout"},
 	node.StepSave:        {"d.fetchTimeout"},
-	node.StepStage:       {"d.lockTimeout"},
+	node.StepStage:       {"g.timeout"},
 	node.StepEtcd:        {"kubeletTimeout", "terminationTimeout", "othersTimeout", "imageTimeout", "h.Settings.Timeouts.Etcd.Duration()", "requestTimeout"},
 	node.StepAPIServer:   {"kubeletTimeout", "terminationTimeout", "imageTimeout", "h.Settings.Timeouts.APIServer.Duration()", "config.Timeout"},
 	node.StepControllers: {"kubeletTimeout", "terminationTimeout", "imageTimeout", "h.Settings.Timeouts.Controllers.Duration()"},
-	node.StepContainerd:  {"d.lockTimeout", "h.Settings.Timeouts.Containerd.Duration()", "h.Settings.Timeouts.Etcd.Duration()"},
-	node.StepRunc:        {"d.lockTimeout"},
-	node.StepCNI:         {"d.lockTimeout"},
-	node.StepKubelet:     {"d.lockTimeout", "h.Settings.Timeouts.Kubelet.Duration()", "h.Settings.Timeouts.Etcd.Duration()"},
+	node.StepContainerd:  {"g.timeout", "h.Settings.Timeouts.Containerd.Duration()", "h.Settings.Timeouts.Etcd.Duration()"},
+	node.StepRunc:        {"g.timeout"},
+	node.StepCNI:         {"g.timeout"},
+	node.StepKubelet:     {"g.timeout", "h.Settings.Timeouts.Kubelet.Duration()", "h.Settings.Timeouts.Etcd.Duration()"},
 	node.StepVerify:      {"h.Settings.Timeouts.APIServer.Duration()", "h.Settings.Timeouts.Controllers.Duration()", "h.Settings.Timeouts.Kubelet.Duration()"},
 }
 

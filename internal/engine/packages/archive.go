@@ -16,15 +16,15 @@ import (
 // archive is a package file, with the name, version and architecture from its control file.
 type archive struct{ path, name, version, arch string }
 
-// readArchives makes the paths absolute: dpkg could read another path as an option.
-func readArchives(ctx context.Context, files []string) ([]archive, error) {
+// readArchives makes the paths absolute: a package manager could read another one as an option.
+func readArchives(ctx context.Context, files []string, read func(context.Context, string) (archive, error)) ([]archive, error) {
 	var archives []archive
 	for _, file := range files {
 		path, err := filepath.Abs(file)
 		if err != nil {
 			return nil, fmt.Errorf("cannot find %s: %w", file, err)
 		}
-		a, err := readArchive(ctx, path)
+		a, err := read(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func readArchives(ctx context.Context, files []string) ([]archive, error) {
 	return archives, nil
 }
 
-func readArchive(ctx context.Context, path string) (archive, error) {
+func readDeb(ctx context.Context, path string) (archive, error) {
 	if _, err := os.Stat(path); err != nil {
 		return archive{}, fmt.Errorf("cannot find package file: %w", err)
 	}

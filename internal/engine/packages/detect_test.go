@@ -48,16 +48,6 @@ func TestDetectDebPackage(t *testing.T) {
 	}
 }
 
-func TestRpmIsUnsupported(t *testing.T) {
-	if got := reason(t, Rpm().Check(t.Context(), nil, Options{})); got != "RpmNotSupported" {
-		t.Errorf("reason %s", got)
-	}
-	_, err := Rpm().Installed(t.Context(), "kubelet")
-	if got := reason(t, err); got != "RpmNotSupported" {
-		t.Errorf("reason %s", got)
-	}
-}
-
 func TestVerifyReportsBinariesAndNotConfiguration(t *testing.T) {
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1", part{"/usr/share/doc/kubelet/readme", "x"}))

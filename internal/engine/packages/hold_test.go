@@ -13,10 +13,15 @@ import (
 // canLock reports whether another package manager could start now.
 func (h *host) canLock() bool {
 	h.Helper()
+	return canLock(h.T, filepath.Join(h.admin, "lock-frontend"))
+}
+
+func canLock(t *testing.T, path string) bool {
+	t.Helper()
 	script := `use Fcntl; open(F, ">>", $ARGV[0]) or die; my $l = pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0); exit(fcntl(F, F_SETLK, $l) ? 0 : 1);`
-	err := exec.CommandContext(h.Context(), "perl", "-e", script, filepath.Join(h.admin, "lock-frontend")).Run()
+	err := exec.CommandContext(t.Context(), "perl", "-e", script, path).Run()
 	if err != nil && exitCode(err) != 1 {
-		h.Skip(err)
+		t.Skip(err)
 	}
 	return err == nil
 }

@@ -56,7 +56,7 @@ func (d deb) start(ctx context.Context, files []string, opts Options) (archives 
 	if err := checkNames(opts.Hold); err != nil {
 		return nil, nil, err
 	}
-	if archives, err = readArchives(ctx, files); err != nil {
+	if archives, err = readArchives(ctx, files, readDeb); err != nil {
 		return nil, nil, err
 	}
 	release, err = d.lock(ctx)

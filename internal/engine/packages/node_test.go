@@ -56,7 +56,7 @@ type nodeUnderTest struct {
 
 func (n *nodeUnderTest) prepare() {
 	n.Helper()
-	archives, err := readArchives(n.Context(), n.next)
+	archives, err := readArchives(n.Context(), n.next, readDeb)
 	n.must(err)
 	n.names, n.after = namesOf(archives), map[string]string{}
 	for _, a := range archives {

@@ -36,7 +36,8 @@ func Prepared(dir string, names ...string) ([]string, error) {
 		p, known := list[name]
 		if !known {
 			return nil, node.HostBroken("NoRollbackPackage", nil,
-				"Install the previous version with `apt-get install PACKAGE=VERSION`, or continue the upgrade with `refit retry`",
+				"Install the previous version with `apt-get install PACKAGE=VERSION` or `dnf downgrade PACKAGE-VERSION`, "+
+					"or continue the upgrade with `refit retry`",
 				"the previous version of package %s was not kept", name)
 		}
 		if p.File != "" {
@@ -170,7 +171,7 @@ func (d deb) original(ctx, repository context.Context, work, name string, s stat
 
 // matches reports whether a file is a package of exactly this name, version and architecture.
 func (deb) matches(ctx context.Context, path, name string, s state) bool {
-	a, err := readArchive(ctx, path)
+	a, err := readDeb(ctx, path)
 	return err == nil && a.name == name && a.version == s.version && a.arch == s.arch
 }
 

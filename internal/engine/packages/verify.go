@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
 // excludable are directories that small hosts exclude with dpkg's path-exclude. dpkg --verify
 // reports their files as missing.
 var excludable = []string{"/usr/share/doc/", "/usr/share/man/", "/usr/share/info/", "/usr/share/locale/", "/usr/share/lintian/"}
+
+// optionalFiles are rpm's marks of documentation, licenses, readmes and ghosts.
+var optionalFiles = []string{"d", "l", "r", "g"}
 
 // Verify checks the state of the packages, and their files with dpkg --verify.
 func (d deb) Verify(ctx context.Context, names []string) ([]string, error) {
@@ -51,8 +55,9 @@ func (d deb) changed(ctx context.Context, names []string) ([]string, error) {
 	return problems, nil
 }
 
-// parseVerified parses one line: `??5??????   /path` or `missing   c /path`. Configuration files
-// (c) and excludable ones do not count.
+// parseVerified parses one line of dpkg or rpm: `??5??????   /path` or `missing   c /path`.
+// Configuration files (c) do not count, nor do missing files that a host can exclude: those in
+// excludable and in optionalFiles.
 func parseVerified(line string) (problem, path string, counts bool) {
 	line = strings.TrimSpace(line)
 	at := strings.IndexByte(line, '/')
@@ -60,10 +65,13 @@ func parseVerified(line string) (problem, path string, counts bool) {
 		return "", "", false
 	}
 	fields := strings.Fields(line[:at])
-	if len(fields) == 0 || len(fields) > 1 && fields[1] == "c" {
+	if len(fields) == 0 {
 		return "", "", false
 	}
 	path = line[at:]
+	if len(fields) > 1 && (fields[1] == "c" || fields[0] == "missing" && slices.Contains(optionalFiles, fields[1])) {
+		return "", "", false
+	}
 	for _, prefix := range excludable {
 		if fields[0] == "missing" && strings.HasPrefix(path+"/", prefix) {
 			return "", "", false

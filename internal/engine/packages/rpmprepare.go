@@ -1,0 +1,103 @@
+package packages
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// Prepare repacks the installed packages. It looks for no original: rpm keeps the header of an
+// installed package, so that a repacked one differs only in what the operator changed.
+func (r rpm) Prepare(ctx context.Context, dir string, names []string) error {
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	list, err := readList(dir)
+	if err != nil {
+		return err
+	}
+	found, interrupted, err := r.states(ctx, names...)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if p, done := list[name]; done && present(dir, p) {
+			continue
+		}
+		if interrupted[name] {
+			if err := r.recovered(ctx, name); err != nil {
+				return err
+			}
+		}
+		p := prepared{}
+		if i, installed := found[name]; installed {
+			p = prepared{Version: i.version, File: fmt.Sprintf("%s-%s.%s.rpm", name, i.version, i.arch)}
+			if err := r.keep(ctx, filepath.Join(dir, p.File), i); err != nil {
+				return err
+			}
+		}
+		list[name] = p
+	}
+	return writeList(dir, list)
+}
+
+// recovered accepts an interrupted package that the operator has installed again since.
+func (r rpm) recovered(ctx context.Context, name string) error {
+	all, err := r.list(ctx, name)
+	if err != nil {
+		return err
+	}
+	if len(all) == 1 {
+		changed, err := r.changed(ctx, []string{name})
+		if err != nil {
+			return err
+		}
+		if len(changed) == 0 {
+			return r.setUnfinished([]string{name}, false)
+		}
+	}
+	return node.HostBroken(HalfInstalled, nil,
+		"Run `dnf reinstall PACKAGE` on the host (`rpm --verify PACKAGE` lists damaged files), then run `refit retry`",
+		"an installation of package %s was interrupted", name)
+}
+
+// keep writes one package file to a path.
+func (r rpm) keep(ctx context.Context, path string, i installation) error {
+	if r.matches(ctx, path, i) {
+		return durable.SyncDir(filepath.Dir(path)) // a kill can precede the first sync
+	}
+	work, err := os.MkdirTemp(filepath.Dir(path), ".prepare-")
+	if err != nil {
+		return fmt.Errorf("cannot create a directory for the rollback packages: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	ready, err := r.repack(ctx, work, i.name)
+	if err == nil && !r.matches(ctx, ready, i) {
+		err = fmt.Errorf("rpm does not accept the repacked %s", i.name)
+	}
+	if ctx.Err() != nil {
+		return wrap(ctx.Err(), "cannot repack the installed %s", i.name)
+	}
+	if err != nil {
+		name := i.name
+		return node.HostBroken("RepackFailed", durable.Explain(err, "repack", name),
+			"Reinstall the package (`dnf reinstall PACKAGE`), then run `refit retry`; or upgrade without this host: run `refit abandon NODE`",
+			"cannot repack the installed package %s", name)
+	}
+	return durable.Explain(durable.Rename(ready, path), "keep", path)
+}
+
+// matches reports whether a file is a package of exactly this name, version and architecture, with
+// the right digests.
+func (r rpm) matches(ctx context.Context, path string, i installation) bool {
+	a, err := r.readArchive(ctx, path)
+	if err != nil || a.name != i.name || a.version != i.version || a.arch != i.arch {
+		return false
+	}
+	_, err = r.query(ctx, "--checksig", "--nosignature", "--", path)
+	return err == nil
+}

@@ -1,0 +1,164 @@
+package packages
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRpmRollbackToARepackedPackage(t *testing.T) {
+	h := newRpmHost(t)
+	h.install(h.pack("kubelet", "1:1.35.4-1", ran("post", "'post ' .. arg[2]"), "Requires: rpmlib(CompressedFileNames)"))
+	// As an installation without documentation would.
+	h.must(os.RemoveAll(h.onDisk("/usr/share/doc/kubelet")))
+	h.must(os.Chmod(h.onDisk("/usr/bin/kubelet"), 0o750|os.ModeSetuid))
+	before := h.headerText()
+	previous := h.prepared()
+	if want := "kubelet-1:1.35.4-1.noarch.rpm"; filepath.Base(previous) != want {
+		t.Errorf("the file is %s", previous)
+	}
+	h.install(h.pack("kubelet", "1:1.36.3-1"))
+	h.rollBack(previous)
+	h.at(map[string]string{"kubelet": "1:1.35.4-1"})
+	if got := h.read("/usr/bin/kubelet"); !strings.Contains(got, "1.35.4") {
+		t.Errorf("the binary is %q", got)
+	}
+	info, err := os.Stat(h.onDisk("/usr/bin/kubelet"))
+	h.must(err)
+	if info.Mode() != 0o750|os.ModeSetuid {
+		t.Errorf("mode %v", info.Mode())
+	}
+	if info, err = os.Stat(h.onDisk("/var/lib/kubelet")); err != nil || info.Mode().Perm() != 0o750 {
+		t.Errorf("the directory's mode is %v, %v", info.Mode(), err)
+	}
+	if target, _ := os.Readlink(h.onDisk("/usr/bin/kubelet-link")); target != "kubelet" {
+		t.Errorf("the link points to %q", target)
+	}
+	if got := h.read("/ran"); got != "post 1\npost 2\n" {
+		t.Errorf("the repacked script did not run: %q", got)
+	}
+	for _, path := range []string{"/etc/kubelet.conf", "/etc/kubelet-replaced.conf"} {
+		if got := h.read(path); got != "version 1:1.35.4-1\n" {
+			t.Errorf("%s is %q", path, got)
+		}
+	}
+	if after := h.headerText(); after != before {
+		t.Errorf("rpm describes the package as\n%s, before\n%s", after, before)
+	}
+	if left, _ := filepath.Glob(h.onDisk("/etc/*.rpm*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// headerText is what a package is for its dependents.
+func (h *rpmHost) headerText() string {
+	h.Helper()
+	out, err := h.query(h.Context(), "--query", "--queryformat",
+		`%{NAME} %{EPOCH} %{VERSION} %{RELEASE} %{ARCH} %{LICENSE} [%{PROVIDENEVRS} ][%{REQUIRENEVRS} ]%{POSTIN} [%{FILENAMES} %{FILEUSERNAME} %{FILEDIGESTS}\n]`, "kubelet")
+	h.must(err)
+	return out
+}
+
+// rpm compares the changed file with the digest of the package: without the original digest, the
+// third version would replace it.
+func TestRpmChangedConfigurationSurvivesRollbackAndNextUpgrade(t *testing.T) {
+	h := newRpmHost(t)
+	h.install(h.pack("kubelet", "1-1"))
+	h.write("/etc/kubelet.conf", "mine\n")
+	previous := h.prepared()
+	h.install(h.pack("kubelet", "2-1"))
+	h.write("/etc/kubelet-replaced.conf", "mine, later\n")
+	h.rollBack(previous)
+	h.at(map[string]string{"kubelet": "1-1"})
+	for path, want := range map[string]string{"/etc/kubelet.conf": "mine\n", "/etc/kubelet-replaced.conf": "mine, later\n"} {
+		if got := h.read(path); got != want {
+			t.Errorf("after the rollback, %s is %q", path, got)
+		}
+	}
+	h.write("/etc/kubelet-replaced.conf", "version 1-1\n")
+	h.install(h.pack("kubelet", "3-1"))
+	if got := h.read("/etc/kubelet.conf"); got != "mine\n" {
+		t.Errorf("after the next upgrade, the configuration is %q", got)
+	}
+	if got := h.read("/etc/kubelet-replaced.conf"); got != "version 3-1\n" {
+		t.Errorf("the unchanged configuration is %q", got)
+	}
+}
+
+func TestRpmRollbackRestoresAReplacedBinary(t *testing.T) {
+	h := newRpmHost(t)
+	h.install(h.pack("kubelet", "1-1"))
+	h.write("/usr/bin/kubelet", "hotfix")
+	previous := h.prepared()
+	h.install(h.pack("kubelet", "2-1"))
+	h.rollBack(previous)
+	if got := h.read("/usr/bin/kubelet"); got != "hotfix" {
+		t.Errorf("the binary is %q", got)
+	}
+}
+
+// The agent was killed after Install and prepares again: the installed version is then the new one.
+func TestRpmPrepareAfterInstallKeepsThePreviousVersion(t *testing.T) {
+	h := newRpmHost(t)
+	dir := filepath.Join(t.TempDir(), "rollback")
+	h.install(h.pack("kubelet", "1-1"))
+	h.must(h.Prepare(t.Context(), dir, []string{"kubelet", "absent"}))
+	h.install(h.pack("kubelet", "2-1"), h.pack("absent", "2-1"))
+	h.must(h.Prepare(t.Context(), dir, []string{"kubelet", "absent"}))
+	files, err := Prepared(dir, "kubelet", "absent")
+	h.must(err)
+	if len(files) != 1 || filepath.Base(files[0]) != "kubelet-1-1.noarch.rpm" {
+		t.Errorf("files: %v", files)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestRpmPrepareOfAnInterruptedPackage(t *testing.T) {
+	h := newRpmHost(t)
+	h.install(h.pack("kubelet", "1-1"))
+	h.must(h.setUnfinished([]string{"kubelet"}, true))
+	text := h.read("/usr/bin/kubelet")
+	h.write("/usr/bin/kubelet", "half")
+	if got := reason(t, h.Prepare(t.Context(), t.TempDir(), []string{"kubelet"})); got != HalfInstalled {
+		t.Errorf("reason %s", got)
+	}
+	h.write("/usr/bin/kubelet", text) // as the remedy does
+	h.must(h.Prepare(t.Context(), t.TempDir(), []string{"kubelet"}))
+	h.at(map[string]string{"kubelet": "1-1"})
+}
+
+// The rollback of two packages is one transaction; large files and every kind of entry survive it.
+func TestRpmLargeFileIsRepacked(t *testing.T) {
+	h := newRpmHost(t)
+	h.install(h.pack("kubelet", "1-1"))
+	large := bytes.Repeat([]byte("0123456789abcdef!"), 1<<18)
+	h.write("/usr/bin/kubelet", string(large))
+	previous := h.prepared()
+	h.install(h.pack("kubelet", "2-1"))
+	h.rollBack(previous)
+	if got := h.read("/usr/bin/kubelet"); got != string(large) {
+		t.Errorf("the binary has %d bytes, want %d", len(got), len(large))
+	}
+	h.at(map[string]string{"kubelet": "1-1"})
+}
+
+func TestParseHeaderRefusesWhatIsTruncated(t *testing.T) {
+	h := header{}
+	h.setText(tagPayloadFormat, "cpio")
+	h.setNumbers(tagFileModes, 1, 2, 3)
+	h.setTexts(tagBaseNames, []string{"a", ""})
+	text := h.bytes(tagImmutable)[len(headerMagic):]
+	parsed, err := parseHeader(text)
+	if err != nil || len(parsed) != len(h) || len(parsed.texts(tagBaseNames)) != 2 {
+		t.Fatalf("%v, %v", parsed, err)
+	}
+	for n := range len(text) {
+		if _, err := parseHeader(text[:n]); err == nil {
+			t.Errorf("%d of %d bytes are accepted", n, len(text))
+		}
+	}
+}
