@@ -94,8 +94,8 @@ func (a *Agent) surveyPart(ctx context.Context, w *node.Upgrade, release artifac
 }
 
 func (a *Agent) differs(ctx context.Context, f refitv1alpha1.ReleaseFile) (bool, error) {
-	if f.Kind == refitv1alpha1.PackageDeb {
-		installed, err := packages.Deb().Installed(ctx, f.Name)
+	if driver := packages.Of(f.Kind); driver != nil {
+		installed, err := driver.Installed(ctx, f.Name)
 		return installed[f.Name] != f.Version, err
 	}
 	path, err := steps.BinaryPath(ctx, a.systemd, f.Part, f.Name)

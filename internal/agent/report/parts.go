@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"runtime"
-	"slices"
 	"sync"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -33,12 +32,9 @@ func packageFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeRepo
 	if err != nil {
 		return nil, err
 	}
-	var held []string
-	if slices.ContainsFunc(parts, func(p refitv1alpha1.PartFacts) bool { return p.Kind == refitv1alpha1.PackageDeb }) {
-		if held, err = packages.Deb().Held(ctx); err != nil {
-			return nil, err
-		}
-		slices.Sort(held)
+	held, err := heldPackages(ctx, parts)
+	if err != nil {
+		return nil, err
 	}
 	return func(to *refitv1alpha1.NodeReportStatus) {
 		to.Parts, to.HeldPackages = node.UnusualParts(parts), held
@@ -48,6 +44,17 @@ func packageFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeRepo
 			}
 		}
 	}, nil
+}
+
+// heldPackages returns the packages on hold of the first package manager that a part is from: a
+// host has one.
+func heldPackages(ctx context.Context, parts []refitv1alpha1.PartFacts) ([]string, error) {
+	for _, part := range parts {
+		if driver := packages.Of(part.Kind); driver != nil {
+			return driver.Held(ctx)
+		}
+	}
+	return nil, nil
 }
 
 func (s *Sources) parts(ctx context.Context) ([]refitv1alpha1.PartFacts, error) {

@@ -131,14 +131,7 @@ func (h *Host) withCRI(f func(*cri.Client) error) error {
 
 // driver returns the package manager of a part, or nil for plain files.
 func (h *Host) driver(part refitv1alpha1.Part) packages.Driver {
-	switch h.Upgrade.Kinds[part] {
-	case refitv1alpha1.PackageDeb:
-		return packages.Deb()
-	case refitv1alpha1.PackageRpm:
-		return packages.Rpm()
-	case refitv1alpha1.PackageBinary:
-	}
-	return nil
+	return packages.Of(h.Upgrade.Kinds[part])
 }
 
 // writeJSON persists a value for a later step or for the agent after a restart.

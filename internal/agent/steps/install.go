@@ -109,7 +109,7 @@ func (h *Host) packageFile(ctx context.Context, p pkg) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := h.path("packages", p.Name+"_"+strings.ReplaceAll(p.Will, ":", "%3a")+".deb")
+	path := h.path("packages", p.Name+"_"+strings.ReplaceAll(p.Will, ":", "%3a")+"."+strings.ToLower(string(h.Upgrade.Kinds[p.Part])))
 	if now, err := host.Digest(path); err == nil && now == p.Blob {
 		return path, nil
 	}

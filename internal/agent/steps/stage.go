@@ -79,8 +79,8 @@ func (h *Host) tools(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if f.Kind != refitv1alpha1.PackageBinary {
-			if from, err = unpack(ctx, from, h.path("unpacked", f.Name), binary); err != nil {
+		if driver := packages.Of(f.Kind); driver != nil {
+			if from, err = unpack(ctx, driver, from, h.path("unpacked", f.Name), binary); err != nil {
 				return err
 			}
 		}
@@ -103,18 +103,16 @@ func toolOf(f refitv1alpha1.ReleaseFile) string {
 	return ""
 }
 
-// unpack extracts a binary from a Debian package.
-func unpack(ctx context.Context, deb, dir, name string) (string, error) {
+// unpack extracts a binary from a package.
+func unpack(ctx context.Context, driver packages.Driver, file, dir, name string) (string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
 	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	if _, err := host.Run(ctx, nil, "dpkg-deb", "--extract", deb, dir); err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "usr/bin", name), nil
+	to := filepath.Join(dir, name)
+	return to, driver.Extract(ctx, file, "/usr/bin/"+name, to)
 }
 
 // copyTool copies an executable atomically.

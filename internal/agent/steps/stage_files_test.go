@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/packages"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -95,7 +96,7 @@ func TestToolIsExtractedFromADebianPackage(t *testing.T) {
 	must(t, err)
 	put(t, filepath.Join(into, "usr/bin/kubeadm"), "left by an interrupted attempt")
 	put(t, filepath.Join(into, "usr/bin/other"), "left by an interrupted attempt")
-	from, err := unpack(t.Context(), deb, into, "kubeadm")
+	from, err := unpack(t.Context(), packages.Deb(), deb, into, "kubeadm")
 	must(t, err)
 	wantText(t, from, "new")
 	if exists(filepath.Join(into, "usr/bin/other")) {

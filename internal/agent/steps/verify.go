@@ -106,7 +106,8 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 	}
 	problems = slices.DeleteFunc(problems, func(p string) bool { return slices.Contains(inv.Problems, p) })
 	if len(problems) > 0 {
-		return node.ManualIntervention("PackagesDamaged", nil, "Reinstall the packages that `dpkg --verify` lists, then run `refit retry`",
+		return node.ManualIntervention("PackagesDamaged", nil,
+			"Reinstall the packages that `dpkg --verify` or `rpm --verify PACKAGE` lists, then run `refit retry`",
 			"files of packages were changed or removed: %s", strings.Join(problems, "; "))
 	}
 	return nil

@@ -54,12 +54,15 @@ var environment = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C", "HOME
 // its digest does not prove that the right file was released. It reads the platform before it runs
 // the file.
 func CheckBinary(ctx context.Context, path string, f refitv1alpha1.ReleaseFile) error {
-	if f.Kind == refitv1alpha1.PackageDeb {
-		return checkDeb(ctx, path, f)
-	}
-	if f.Kind != refitv1alpha1.PackageBinary {
-		return node.ManualIntervention("KindUnknown", nil, "Use a ClusterRelease with binaries or Debian packages",
-			"%s: packages of kind %s are not supported yet", f.Name, f.Kind)
+	switch f.Kind {
+	case refitv1alpha1.PackageDeb:
+		return checkPackage(ctx, path, f, ReadDeb)
+	case refitv1alpha1.PackageRpm:
+		return checkPackage(ctx, path, f, ReadRpm)
+	case refitv1alpha1.PackageBinary:
+	default:
+		return node.ManualIntervention("KindUnknown", nil, "Use a ClusterRelease with binaries, Debian packages or rpm packages",
+			"%s: packages of kind %s are not supported", f.Name, f.Kind)
 	}
 	platform, err := PlatformOf(path)
 	if err != nil {

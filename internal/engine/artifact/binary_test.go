@@ -189,7 +189,46 @@ func TestPackageOfAnotherNameVersionOrPlatformIsRefused(t *testing.T) {
 		"another version": {deb, func(f *refitv1alpha1.ReleaseFile) { f.Version = "1.36.3-1.2" }, "WrongVersion"},
 		"another machine": {deb, func(f *refitv1alpha1.ReleaseFile) { f.Arch = "arm64" }, "WrongPlatform"},
 		"garbage":         {garbage, func(*refitv1alpha1.ReleaseFile) {}, "WrongPackage"},
-		"rpm":             {deb, func(f *refitv1alpha1.ReleaseFile) { f.Kind = refitv1alpha1.PackageRpm }, "KindUnknown"},
+		"unknown kind":    {deb, func(f *refitv1alpha1.ReleaseFile) { f.Kind = "Snap" }, "KindUnknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := good
+			c.change(&f)
+			if err := CheckBinary(t.Context(), c.path, f); reasonOf(err) != c.reason || (err == nil) != (c.reason == "") {
+				t.Errorf("%v (%s), want %q", err, reasonOf(err), c.reason)
+			}
+		})
+	}
+}
+
+func TestRpmOfAnotherNameVersionOrPlatformIsRefused(t *testing.T) {
+	if _, err := exec.LookPath("rpmbuild"); err != nil {
+		t.Skip("rpmbuild is not installed")
+	}
+	dir := t.TempDir()
+	spec := filepath.Join(dir, "kubelet.spec")
+	write(t, spec, "Name: kubelet\nVersion: 1.36.3\nRelease: 150500.1.1\nSummary: x\nLicense: x\n%description\nx\n%files\n", 0o644)
+	cmd := exec.Command("rpmbuild", "-bb", "--target", "x86_64-linux", "--define", "_topdir "+dir, spec)
+	cmd.Env = append(os.Environ(), "HOME="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	rpm := filepath.Join(dir, "RPMS/x86_64/kubelet-1.36.3-150500.1.1.x86_64.rpm")
+	garbage := filepath.Join(dir, "garbage.rpm")
+	write(t, garbage, "\xed\xab\xee\xdb hello", 0o644)
+	good := refitv1alpha1.ReleaseFile{
+		Part: refitv1alpha1.PartKubelet, Name: "kubelet", Kind: refitv1alpha1.PackageRpm, OS: "linux", Arch: "amd64", Version: "1.36.3-150500.1.1",
+	}
+	for name, c := range map[string]struct {
+		path   string
+		change func(f *refitv1alpha1.ReleaseFile)
+		reason string
+	}{
+		"the right one":   {rpm, func(*refitv1alpha1.ReleaseFile) {}, ""},
+		"another name":    {rpm, func(f *refitv1alpha1.ReleaseFile) { f.Name = "kubeadm" }, "WrongPackage"},
+		"another version": {rpm, func(f *refitv1alpha1.ReleaseFile) { f.Version = "1.36.3-150500.1.2" }, "WrongVersion"},
+		"another machine": {rpm, func(f *refitv1alpha1.ReleaseFile) { f.Arch = "arm64" }, "WrongPlatform"},
+		"garbage":         {garbage, func(*refitv1alpha1.ReleaseFile) {}, "WrongPackage"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := good

@@ -102,7 +102,7 @@ func UpstreamVersion(version string) string {
 		version = after
 	}
 	version = strings.TrimPrefix(version, "v")
-	if end := strings.IndexAny(version, "-+~"); end >= 0 {
+	if end := strings.IndexAny(version, "-+~^"); end >= 0 {
 		version = version[:end]
 	}
 	return version

@@ -28,7 +28,7 @@ const (
 var (
 	kubernetesPattern = regexp.MustCompile(`^v1\.(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})$`)
 	versionPattern    = regexp.MustCompile(`^v?[0-9]{1,6}\.[0-9]{1,6}(\.[0-9]{1,6})?([-+~][A-Za-z0-9][A-Za-z0-9.+~-]{0,63})?$`)
-	packagePattern    = regexp.MustCompile(`^([0-9]{1,4}:)?[0-9][A-Za-z0-9.+~-]{0,127}$`)
+	packagePattern    = regexp.MustCompile(`^([0-9]{1,4}:)?[0-9][A-Za-z0-9.+~^_-]{0,127}$`)
 	namePattern       = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$`)
 	digestPattern     = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 	imagePattern      = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)

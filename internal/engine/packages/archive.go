@@ -59,6 +59,22 @@ func readDeb(ctx context.Context, path string) (archive, error) {
 	return archive{path: path, name: f[0], version: f[1], arch: f[2]}, nil
 }
 
+// Extract copies a file that is no link.
+func (deb) Extract(ctx context.Context, file, name, to string) error {
+	dir, err := os.MkdirTemp(filepath.Dir(to), ".extract-")
+	if err != nil {
+		return fmt.Errorf("cannot unpack %s: %w", file, err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if _, err := output(exec.CommandContext(ctx, "dpkg-deb", "--extract", file, dir)); err != nil {
+		return wrap(err, "cannot unpack %s", file)
+	}
+	if err := os.Rename(filepath.Join(dir, name), to); err != nil {
+		return fmt.Errorf("cannot unpack %s: %w", file, err)
+	}
+	return nil
+}
+
 func namesOf(archives []archive) []string {
 	names := make([]string, 0, len(archives))
 	for _, a := range archives {

@@ -25,7 +25,8 @@ type Driver interface {
 	// version of each name.
 	Prepare(ctx context.Context, dir string, names []string) error
 	// Check refuses what Install would refuse before its first change, and a host with other
-	// packages that are half-installed, not configured or wait for triggers. It changes nothing.
+	// packages that Install could touch and that are half-installed, not configured or wait for
+	// triggers. It changes nothing.
 	Check(ctx context.Context, files []string, opts Options) error
 	// Install installs the packages in these files, at exactly their versions. It starts and stops
 	// no service.
@@ -33,8 +34,22 @@ type Driver interface {
 	// Configure finishes an interrupted installation of these packages, as far as that is possible
 	// without their files. It fails with the reason HalfInstalled where Install is needed.
 	Configure(ctx context.Context, names []string) error
+	// Extract copies one file of a package file to a path.
+	Extract(ctx context.Context, file, name, to string) error
 	// Verify returns what is wrong with installed packages. Changed configuration files are not.
 	Verify(ctx context.Context, names []string) (problems []string, err error)
+}
+
+// Of returns the driver of a kind, or nil for plain files.
+func Of(kind refitv1alpha1.PackageKind) Driver {
+	switch kind {
+	case refitv1alpha1.PackageDeb:
+		return Deb()
+	case refitv1alpha1.PackageRpm:
+		return Rpm()
+	case refitv1alpha1.PackageBinary:
+	}
+	return nil
 }
 
 // Options are those of an installation.

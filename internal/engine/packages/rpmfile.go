@@ -1,14 +1,21 @@
 package packages
 
 import (
+	"bufio"
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
+	"os/exec"
+	"strconv"
+	"strings"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
@@ -62,6 +69,85 @@ func lead(name string) []byte {
 	return out
 }
 
+// Extract reads the payload with rpm2cpio, which knows every compression.
+func (r rpm) Extract(ctx context.Context, file, name, to string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // the rest of the payload is not read
+	cmd := exec.CommandContext(ctx, "rpm2cpio", file)
+	cmd.Env = environment()
+	var log tail
+	cmd.Stderr = &log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("cannot unpack %s: %w", file, err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("cannot unpack %s: %w", file, err)
+	}
+	err = extract(bufio.NewReader(out), name, to)
+	cancel()
+	_ = cmd.Wait() // it was stopped, or has failed: then the payload is incomplete
+	if err != nil {
+		return fmt.Errorf("cannot unpack %s: %w", name, errors.Join(err, errors.New(log.String())))
+	}
+	return nil
+}
+
+// extract copies a file of a cpio archive to a path.
+func extract(in *bufio.Reader, name, to string) error {
+	for {
+		size, path, err := nextFile(in)
+		switch {
+		case err != nil:
+			return err
+		case path == cpioTrailer:
+			return fs.ErrNotExist
+		case strings.TrimPrefix(path, ".") == name:
+			return durable.Create(to, durable.Attributes{Mode: 0o600}, func(out *os.File) error {
+				_, err := io.CopyN(out, in, size)
+				return err
+			})
+		}
+		if _, err := io.CopyN(io.Discard, in, padded(size)); err != nil {
+			return err
+		}
+	}
+}
+
+// nextFile reads the header of the next file in a cpio archive.
+func nextFile(in io.Reader) (size int64, path string, err error) {
+	text := make([]byte, cpioHeadSize)
+	if _, err := io.ReadFull(in, text); err != nil {
+		return 0, "", err
+	}
+	if magic := string(text[:6]); magic != "070701" && magic != "070702" {
+		return 0, "", fmt.Errorf("not a cpio archive of the format newc: %q", magic)
+	}
+	field := func(n int) (value int64) {
+		number, wrong := strconv.ParseUint(string(text[6+8*n:][:8]), 16, 32)
+		err = cmp.Or(err, wrong)
+		return int64(number)
+	}
+	size, length := field(6), field(11)
+	if err != nil || length < 1 || length > maxPathSize {
+		return 0, "", fmt.Errorf("the header of a file is damaged: %q", text)
+	}
+	name := make([]byte, padded(cpioHeadSize+length)-cpioHeadSize)
+	if _, err := io.ReadFull(in, name); err != nil {
+		return 0, "", err
+	}
+	return size, string(name[:length-1]), nil
+}
+
+const (
+	cpioHeadSize = 110
+	cpioTrailer  = "TRAILER!!!"
+	maxPathSize  = 4096
+)
+
+// padded rounds up to a multiple of four.
+func padded(size int64) int64 { return (size + 3) &^ 3 }
+
 // cpioWriter writes a cpio archive of the format newc.
 type cpioWriter struct {
 	out     io.Writer
@@ -98,7 +184,7 @@ func (w *cpioWriter) head(name string, inode int, mode, mtime uint64, size int64
 }
 
 // Close writes the end of the archive.
-func (w *cpioWriter) Close() error { return w.head("TRAILER!!!", 0, 0, 0, 0) }
+func (w *cpioWriter) Close() error { return w.head(cpioTrailer, 0, 0, 0, 0) }
 
 func (w *cpioWriter) Write(p []byte) (int, error) {
 	n, err := w.out.Write(p)
@@ -108,6 +194,6 @@ func (w *cpioWriter) Write(p []byte) (int, error) {
 
 // pad fills up to a multiple of four bytes.
 func (w *cpioWriter) pad() error {
-	_, err := w.Write(make([]byte, (4-w.written%4)%4))
+	_, err := w.Write(make([]byte, padded(w.written)-w.written))
 	return err
 }

@@ -162,3 +162,19 @@ func TestParseHeaderRefusesWhatIsTruncated(t *testing.T) {
 		}
 	}
 }
+
+func TestRpmFileIsExtracted(t *testing.T) {
+	h := newRpmHost(t)
+	file, to := h.pack("kubeadm", "1-1"), filepath.Join(t.TempDir(), "kubeadm")
+	h.must(h.Extract(t.Context(), file, "/usr/bin/kubeadm", to))
+	if text, err := os.ReadFile(to); err != nil || string(text) != "#!/bin/sh\necho 1-1\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := h.Extract(t.Context(), file, "/usr/bin/absent", to+"2"); err == nil {
+		t.Error("a file that the package does not have was extracted")
+	}
+	h.must(os.Truncate(file, 5000))
+	if err := h.Extract(t.Context(), file, "/usr/bin/kubeadm", to+"3"); err == nil {
+		t.Error("a file of a truncated package was extracted")
+	}
+}

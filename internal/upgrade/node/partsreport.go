@@ -9,7 +9,7 @@ import (
 // usualPackage returns the package that a part is usually installed from.
 func usualPackage(part refitv1alpha1.Part, kind refitv1alpha1.PackageKind) string {
 	switch {
-	case kind != refitv1alpha1.PackageDeb:
+	case kind != refitv1alpha1.PackageDeb && kind != refitv1alpha1.PackageRpm:
 		return ""
 	case part == refitv1alpha1.PartCNI:
 		return "kubernetes-cni"

@@ -142,7 +142,7 @@ var checks = []Check{
 	{"AgentSilent", Block, safety | agent, needReports, agentSilent, "an agent does not respond"},
 	{"ReportOfAnotherMachine", Block, binding | safety | agent, needReports, reportOfAnotherMachine, "a NodeReport comes from a machine that was replaced"},
 	{"ReleaseKeyMissing", Block, binding | agent, needReports, releaseKeyMissing, "a host has no pinned key to verify ClusterReleases"},
-	{"RpmHost", Block, binding | agent, needReports, rpmHost, "Refit does not support the package format of a host"},
+	{"RpmHost", Block, agent, needReports, rpmHost, "Refit has not been tested with the package format of a host"},
 	{"NotInRelease", Block, binding | agent, needHostFiles, notInRelease, "a ClusterRelease has no file for a part of a host"},
 	{"ServiceWrapped", Block, binding | agent, needReports, serviceWrapped, "a service starts a script instead of the binary that the upgrade replaces"},
 	{"KubeletConfigElsewhere", Block, agent, needReports, kubeletConfigElsewhere, "a kubelet does not read the configuration that the upgrade writes"},

@@ -13,9 +13,6 @@ import (
 // in the ClusterRelease of every hop.
 func notInRelease(v *view) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
-		if r.PackageKind == refitv1alpha1.PackageRpm {
-			return Finding{} // RpmHost reports it: another ClusterRelease would not help
-		}
 		arch := cmp.Or(r.Arch, n.Arch)
 		for _, h := range n.hops {
 			missing := missingParts(h, arch, hostparts.ReportedParts(r))

@@ -110,9 +110,16 @@ func packagesHeld(v *view) []Finding {
 		}
 		return Finding{
 			Message: fmt.Sprintf("%s is on hold on %s, but the ClusterRelease upgrades it", joinNames(held), n.Name),
-			Remedy:  fmt.Sprintf("To allow the upgrade, run `apt-mark unhold %s` on %s.", strings.Join(held, " "), n.Name),
+			Remedy:  fmt.Sprintf("To allow the upgrade, run `%s %s` on %s.", unhold(r.PackageKind), strings.Join(held, " "), n.Name),
 		}
 	})
+}
+
+func unhold(kind refitv1alpha1.PackageKind) string {
+	if kind == refitv1alpha1.PackageRpm {
+		return "dnf versionlock delete"
+	}
+	return "apt-mark unhold"
 }
 
 func readOnlyHost(v *view) []Finding {
@@ -163,14 +170,14 @@ func rpmHost(v *view) []Finding {
 			return Finding{}
 		case refitv1alpha1.PackageRpm:
 			return Finding{
-				Message: fmt.Sprintf("Kubernetes is installed from rpm packages on %s, which Refit does not support yet", n.Name),
-				Remedy:  orLeaveOut(n, "Install Kubernetes there as plain binaries or from deb packages."),
+				Message: fmt.Sprintf("Kubernetes is installed from rpm packages on %s; Refit has not been tested on such a host", n.Name),
+				Remedy:  orLeaveOut(n, "Upgrade a host that you can replace first, with a waiver of this finding."),
 			}
 		}
 		return Finding{
 			Unknown: true,
 			Message: fmt.Sprintf("how Kubernetes was installed on %s is unknown", n.Name),
-			Remedy:  fmt.Sprintf("Find out where the kubelet comes from. On %s, run `dpkg -S /usr/bin/kubelet`", n.Name),
+			Remedy:  fmt.Sprintf("Find out where the kubelet comes from. On %s, run `dpkg -S /usr/bin/kubelet; rpm -qf /usr/bin/kubelet`", n.Name),
 		}
 	})
 }

@@ -762,7 +762,15 @@ func hostSituations() []situation {
 				f.Part, f.Name, f.Kind, f.OS, f.Arch = refitv1alpha1.PartContainerd, "containerd", refitv1alpha1.PackageDeb, "linux", "amd64"
 				s.Releases[0].Payload.Files = append(s.Releases[0].Payload.Files, f)
 			})},
-		{check: "NotInRelease", name: "rpm", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = refitv1alpha1.PackageRpm })},
+		{check: "NotInRelease", name: "rpm", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = refitv1alpha1.PackageRpm }), want: Block},
+		{check: "NotInRelease", name: "rpm with rpm packages", change: all(
+			report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = refitv1alpha1.PackageRpm }),
+			func(s *snapshot) {
+				for _, f := range s.Releases[0].Payload.Files {
+					f.Kind = refitv1alpha1.PackageRpm
+					s.Releases[0].Payload.Files = append(s.Releases[0].Payload.Files, f)
+				}
+			})},
 		{check: "NotInRelease", name: "unknown kind", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" })},
 
 		{check: "ServiceWrapped", name: "binaries"},

@@ -93,7 +93,7 @@ func hostDefects() []defect {
 		{
 			name:   "a host with rpm packages",
 			faults: []fault{onHost("worker-2", func(s *status) { s.PackageKind = refitv1alpha1.PackageRpm })},
-			want:   []want{{check: "RpmHost", object: "Node check-worker-2"}},
+			want:   []want{{check: "RpmHost", object: "Node check-worker-2"}, {check: "NotInRelease", object: "Node check-worker-2"}},
 		},
 		{
 			name:   "a directory that cannot be written",

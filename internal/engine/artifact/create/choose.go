@@ -65,7 +65,7 @@ func (m *builder) reject(f refitv1alpha1.ReleaseFile) string {
 		want = m.Kubernetes
 	}
 	switch {
-	case f.Kind == refitv1alpha1.PackageDeb && artifact.UpstreamVersion(f.Version) == artifact.UpstreamVersion(want):
+	case f.Kind != refitv1alpha1.PackageBinary && artifact.UpstreamVersion(f.Version) == artifact.UpstreamVersion(want):
 		return ""
 	case f.Kind == refitv1alpha1.PackageBinary && strings.TrimPrefix(f.Version, "v") == strings.TrimPrefix(want, "v"):
 		return ""
@@ -110,13 +110,13 @@ func (m *builder) versionOfPart(part refitv1alpha1.Part, flag string) (string, e
 // has the same.
 func (m *builder) versionsOf(part refitv1alpha1.Part) []string {
 	var out []string
-	for _, kind := range []refitv1alpha1.PackageKind{refitv1alpha1.PackageBinary, refitv1alpha1.PackageDeb} {
+	for _, kind := range kinds {
 		for _, f := range m.files {
 			if f.file.Part != part || f.file.Kind != kind {
 				continue
 			}
 			version := strings.TrimPrefix(f.file.Version, "v")
-			if kind == refitv1alpha1.PackageDeb {
+			if kind != refitv1alpha1.PackageBinary {
 				version = artifact.UpstreamVersion(version)
 			}
 			same := func(other string) bool { return artifact.UpstreamVersion(other) == artifact.UpstreamVersion(version) }

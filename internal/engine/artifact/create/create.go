@@ -11,6 +11,9 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
+// kinds are the kinds of files, binaries first: their versions have no revision.
+var kinds = []refitv1alpha1.PackageKind{refitv1alpha1.PackageBinary, refitv1alpha1.PackageDeb, refitv1alpha1.PackageRpm}
+
 // builder builds one payload.
 type builder struct {
 	Options
@@ -90,7 +93,7 @@ func (m *builder) warn(format string, args ...any) {
 func (m *builder) checkComplete(context.Context) error {
 	var missing []string
 	archs := map[string]bool{}
-	for _, kind := range []refitv1alpha1.PackageKind{refitv1alpha1.PackageBinary, refitv1alpha1.PackageDeb} {
+	for _, kind := range kinds {
 		for arch, names := range m.namesOf(kind) {
 			missing = append(missing, m.missingFiles(kind, arch, names)...)
 			if names["kubelet"] {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -121,7 +122,6 @@ func folder(t *testing.T) string {
 	write(t, filepath.Join(dir, "images/etcd-old.tar"), saved(t, "registry.k8s.io/etcd:3.5.0-0"))
 	write(t, filepath.Join(dir, "README"), []byte("hello"))
 	write(t, filepath.Join(dir, "x.tgz"), []byte("\x1f\x8b..."))
-	write(t, filepath.Join(dir, "x.rpm"), []byte("\xed\xab\xee\xdb..."))
 	write(t, filepath.Join(dir, "rootfs.tar"), tarOf(t, map[string][]byte{"etc/passwd": []byte("x")}))
 	program(t, filepath.Join(dir, "bin/bash"), "")
 	return dir
@@ -154,11 +154,53 @@ func TestReleaseFromAFolder(t *testing.T) {
 	for _, s := range result.Skipped {
 		skipped[s.Why] = s.Count
 	}
-	if control != 4 || skipped[notPart] != 3 || skipped[otherImage] != 1 || skipped[otherVersion] != 1 || skipped[compressed] != 1 || skipped[unsupported] != 1 {
+	if control != 4 || skipped[notPart] != 3 || skipped[otherImage] != 1 || skipped[otherVersion] != 1 || skipped[compressed] != 1 {
 		t.Errorf("%d images are for control planes; skipped: %v", control, skipped)
 	}
 	if len(result.Warnings) != 3 || !strings.Contains(result.Warnings[0], "cannot check the version") {
 		t.Errorf("there is no warning about unchecked versions: %q", result.Warnings)
+	}
+}
+
+func TestReleaseWithRpmPackages(t *testing.T) {
+	if _, err := exec.LookPath("rpmbuild"); err != nil {
+		t.Skip("rpmbuild is not installed")
+	}
+	dir := folder(t)
+	rpmOf := func(name, version string) {
+		top := t.TempDir()
+		spec := filepath.Join(top, name+".spec")
+		write(t, spec, []byte("Name: "+name+"\nVersion: "+version+"\nRelease: 150500.1.1\nSummary: x\nLicense: x\n%description\nx\n%files\n"))
+		cmd := exec.CommandContext(t.Context(), "rpmbuild", "-bb", "--target", arch+"-linux",
+			"--define", "_topdir "+top, "--define", "_rpmdir "+filepath.Join(dir, "rpms"), spec)
+		cmd.Env = append(os.Environ(), "HOME="+top)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for _, name := range []string{"kubeadm", "kubelet", "kubectl", "bash"} {
+		rpmOf(name, "1.36.3")
+	}
+	rpmOf("kubelet", "1.35.4")
+	options := Options{Kubernetes: "v1.36.3", Folders: []string{dir}}
+	result, err := Payload(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range result.Payload.Files {
+		if f.Kind == refitv1alpha1.PackageRpm {
+			got = append(got, f.Name+" "+f.Version+" "+f.Arch)
+		}
+	}
+	if want := "kubeadm 1.36.3-150500.1.1 ppc64le, kubectl 1.36.3-150500.1.1 ppc64le, kubelet 1.36.3-150500.1.1 ppc64le"; strings.Join(got, ", ") != want {
+		t.Errorf("packages: %v", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "rpms/ppc64le/kubeadm-1.36.3-150500.1.1.ppc64le.rpm")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Payload(t.Context(), options); err == nil || !strings.Contains(err.Error(), "kubeadm for ppc64le (Rpm)") {
+		t.Errorf("a set of rpm packages without kubeadm: %v", err)
 	}
 }
 

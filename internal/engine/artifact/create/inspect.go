@@ -30,7 +30,6 @@ const (
 	otherVersion = "of another version"
 	otherImage   = "an image that kubeadm does not require"
 	excluded     = "excluded"
-	unsupported  = "an rpm package, which is not supported yet"
 	compressed   = "a compressed archive: decompress it first"
 	symlink      = "a symbolic link, which is not followed"
 )
@@ -82,11 +81,11 @@ func (m *builder) inspectFile(ctx context.Context, full, path string) error {
 	case bytes.HasPrefix(start, []byte("\x7fELF")):
 		return m.addBinary(ctx, full, path)
 	case bytes.HasPrefix(start, []byte("!<arch>\ndebian-binary")):
-		return m.addPackage(ctx, full, path)
+		return m.addPackage(ctx, full, path, refitv1alpha1.PackageDeb, artifact.ReadDeb)
+	case bytes.HasPrefix(start, []byte("\xed\xab\xee\xdb")):
+		return m.addPackage(ctx, full, path, refitv1alpha1.PackageRpm, artifact.ReadRpm)
 	case len(start) >= 262 && bytes.Equal(start[257:262], []byte("ustar")), strings.HasSuffix(path, ".tar"):
 		return m.addArchive(full, path)
-	case bytes.HasPrefix(start, []byte("\xed\xab\xee\xdb")):
-		m.skip(path, unsupported)
 	case bytes.HasPrefix(start, []byte("\x1f\x8b")), bytes.HasPrefix(start, []byte("\x28\xb5\x2f\xfd")), bytes.HasPrefix(start, []byte("\xfd7zXZ")):
 		m.skip(path, compressed)
 	default:
@@ -121,18 +120,20 @@ func (m *builder) addBinary(ctx context.Context, full, path string) error {
 	return nil
 }
 
-func (m *builder) addPackage(ctx context.Context, full, path string) error {
-	deb, err := artifact.ReadDeb(ctx, full)
+func (m *builder) addPackage(ctx context.Context, full, path string, kind refitv1alpha1.PackageKind,
+	read func(context.Context, string) (artifact.Package, error),
+) error {
+	pkg, err := read(ctx, full)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	part, ok := artifact.PartOfPackage(deb.Package)
-	if !ok || deb.Architecture == "all" {
+	part, ok := artifact.PartOfPackage(pkg.Name)
+	if !ok || pkg.Arch == "" {
 		m.skip(path, notPart)
 		return nil
 	}
 	m.files = append(m.files, &found{full: full, path: path, file: refitv1alpha1.ReleaseFile{
-		Part: part, Name: deb.Package, Kind: refitv1alpha1.PackageDeb, OS: "linux", Arch: deb.Arch(), Version: deb.Version,
+		Part: part, Name: pkg.Name, Kind: kind, OS: "linux", Arch: pkg.Arch, Version: pkg.Version,
 	}})
 	return nil
 }
