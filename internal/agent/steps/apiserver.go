@@ -112,10 +112,10 @@ func unanswered(err error) error {
 	case !responded:
 		return fmt.Errorf("it is unreachable: %w", err)
 	case status.Status().Code == http.StatusForbidden:
-		return fmt.Errorf("its version is not known yet: it responds to GET /version of the user in %s with %s, which is usual until it has read the RBAC objects",
-			adminConf, statusLine(status))
+		return fmt.Errorf("its version cannot be read: it responds to GET /version with %s for the user in %s, as it does until it has read the RBAC objects",
+			statusLine(status), adminConf)
 	}
-	return fmt.Errorf("its version is not known yet: it responds to GET /version with %s", statusLine(status))
+	return fmt.Errorf("its version cannot be read: it responds to GET /version with %s", statusLine(status))
 }
 
 // statusLine is the code and the meaning of a response: 403 Forbidden.

@@ -16,8 +16,8 @@ func TestProbeReportsWhyAnAPIServerDoesNotAnswer(t *testing.T) {
 		code int
 		want []string
 	}{
-		"RBAC is not loaded": {http.StatusForbidden, []string{"its version is not known yet", adminConf, "403 Forbidden", "RBAC"}},
-		"it starts":          {http.StatusInternalServerError, []string{"its version is not known yet", "500 Internal Server Error"}},
+		"RBAC is not loaded": {http.StatusForbidden, []string{"its version cannot be read", adminConf, "403 Forbidden", "RBAC"}},
+		"it starts":          {http.StatusInternalServerError, []string{"its version cannot be read", "500 Internal Server Error"}},
 		"it does not listen": {0, []string{"it is unreachable", "connection refused"}},
 	} {
 		t.Run(situation, func(t *testing.T) {

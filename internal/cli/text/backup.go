@@ -43,7 +43,8 @@ func (w *writer) backupNext(b *cliv1alpha1.Backup) {
 		switch step.Purpose {
 		case cliv1alpha1.StepProveIdentity:
 			w.para(2, as(plain, "Prove once that you can decrypt the backups, which are encrypted to "+phrase.List(b.Recipients)+
-				". `refit install` creates the identity as "+etcdbackup.IdentityFile+" beside the release key, on the machine where you run it. Pass that file"+on+":"))
+				". `refit install` creates the identity as "+etcdbackup.IdentityFile+" beside the release key, on the machine where you run it."+
+				" Pass that file"+on+":"))
 		case cliv1alpha1.StepRestore:
 			w.para(2, as(plain, "Show how to restore the backup"+on+":"))
 		}

@@ -119,19 +119,19 @@ var controlPlaneStories = []story{
 		name:     "server-not-ready",
 		summary:  "An API server is not ready at its own address before the first control plane node.",
 		scenario: minor(shape(3, 0)), ends: Succeeded,
-		script: []scriptEvent{{at(0), server("cp-3", false)}, {at(10), server("cp-3", true)}},
+		script: []scriptEvent{{at(0), thirdServer(false)}, {at(10), thirdServer(true)}},
 	},
 	{
 		name:     "server-not-ready-in-drain",
 		summary:  "An API server becomes unready while cp-2 is drained.",
 		scenario: minor(shape(3, 0)), ends: Succeeded,
-		script: []scriptEvent{{cordoned("cp-2"), server("cp-3", false)}, {at(10), server("cp-3", true)}},
+		script: []scriptEvent{{cordoned("cp-2"), thirdServer(false)}, {at(10), thirdServer(true)}},
 	},
 	{
 		name:     "server-not-ready-after",
 		summary:  "An API server becomes unready while cp-2 is upgraded. cp-2 is not released until it is ready.",
 		scenario: minor(shape(3, 0)), ends: Succeeded,
-		script: []scriptEvent{{func(t *storyRun) bool { return t.machine("cp-2").kubelet.down }, server("cp-3", false)}, {at(12), server("cp-3", true)}},
+		script: []scriptEvent{{func(t *storyRun) bool { return t.machine("cp-2").kubelet.down }, thirdServer(false)}, {at(12), thirdServer(true)}},
 	},
 	{
 		name:     "pods-disconnected",

@@ -69,9 +69,9 @@ var failureStories = []story{
 		scenario: minor(shape(3, 0), spec(manual)), ends: Succeeded,
 		script: []scriptEvent{
 			{applying("cp-2"), failsNextStep("cp-2")},
-			{later(3, is(Stalled)), server("cp-3", false)},
+			{later(3, is(Stalled)), thirdServer(false)},
 			{later(4, is(Stalled)), func(t *storyRun) { t.retry() }},
-			{later(10, is(Stalled)), server("cp-3", true)},
+			{later(10, is(Stalled)), thirdServer(true)},
 		},
 	},
 	{

@@ -283,7 +283,9 @@ func member(name string, healthy bool) func(*storyRun) {
 	}
 }
 
-func server(name string, healthy bool) func(*storyRun) {
+// thirdServer changes the API server on the third control plane node.
+func thirdServer(healthy bool) func(*storyRun) {
+	const name = "cp-3"
 	return func(t *storyRun) {
 		t.note("! the API server on %s is %s", name, map[bool]string{true: "ready", false: "not ready"}[healthy])
 		t.machine(name).apiServer.unhealthy = !healthy

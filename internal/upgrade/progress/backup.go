@@ -63,7 +63,8 @@ func newBackupState(b *refitv1alpha1.EtcdBackup, order *refitv1alpha1.NodeUpgrad
 	out := cliv1alpha1.BackupState{
 		Name: b.Name, UID: string(b.UID), Store: b.Spec.Store, Operation: b.Spec.Operation, Ended: b.HasEnded(),
 		CreationTime: b.CreationTimestamp.UTC(), Node: s.Node, Attempt: s.Attempt,
-		Revision: s.Revision, Keys: s.Keys, Hash: s.Hash, Size: s.Size, Object: s.Object, Digest: s.Digest, Verified: timeOf(s.ReadBack), Deleted: timeOf(s.Deleted),
+		Revision: s.Revision, Keys: s.Keys, Hash: s.Hash, Size: s.Size, Object: s.Object, Digest: s.Digest,
+		Verified: timeOf(s.ReadBack), Deleted: timeOf(s.Deleted),
 		Drill: string(cmp.Or(b.Spec.Drill, refitv1alpha1.DrillNone)), Drilled: timeOf(s.Drilled), Rehearsed: s.Rehearsed, Error: s.Error,
 	}
 	for _, hop := range b.Spec.Hops {

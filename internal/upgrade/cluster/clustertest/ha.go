@@ -53,7 +53,9 @@ func HA(version string, controlPlanes, workers int, changes ...Change) *cluster.
 func Single(version string, changes ...Change) *cluster.Snapshot {
 	alone := func(s *cluster.Snapshot) {
 		s.Nodes[0].Taints = nil
-		s.Endpoint = cluster.Endpoint{Address: s.APIServers[0].Address, IPs: []netip.Addr{netip.MustParseAddr(s.Nodes[0].Addresses[0])}, Holder: "cp-1", Via: cluster.ViaNodeAddress}
+		s.Endpoint = cluster.Endpoint{
+			Address: s.APIServers[0].Address, IPs: []netip.Addr{netip.MustParseAddr(s.Nodes[0].Addresses[0])}, Holder: "cp-1", Via: cluster.ViaNodeAddress,
+		}
 		s.Kubeadm.Endpoint = ""
 	}
 	return HA(version, 1, 0, append([]Change{alone}, changes...)...)
