@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -85,13 +86,14 @@ func (c *Cluster) checkVersion(ctx context.Context) error {
 	return nil
 }
 
-// until polls until holds returns true or the context ends.
+// until polls until holds returns true or the context ends. An API server that is busy or restarts
+// does not end the wait.
 func until(ctx context.Context, what string, every time.Duration, holds func() (bool, error)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		done, err := holds()
-		if done || (err != nil && ctx.Err() == nil) {
+		if done || (err != nil && ctx.Err() == nil && !transient(err)) {
 			return err
 		}
 		select {
@@ -100,4 +102,15 @@ func until(ctx context.Context, what string, every time.Duration, holds func() (
 		case <-tick.C:
 		}
 	}
+}
+
+// transient reports whether a request may succeed later: the API server was unreachable, or it
+// responded that it cannot serve the request now.
+func transient(err error) bool {
+	status, responded := errors.AsType[*apierrors.StatusError](err)
+	if !responded {
+		return true
+	}
+	code := status.Status().Code
+	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
