@@ -39,7 +39,7 @@ var Table = []Section{
 		},
 		{
 			Kind: "The address of the API endpoint on several control plane nodes, except with kube-vip and BGP", Status: Refused, Note: "can be waived",
-			Checks: []string{"EndpointHeldTwice"},
+			Reasons: []string{"ControlPlaneUnhealthy"}, Evidence: "check `EndpointHeldTwice` warns",
 		},
 		{
 			Kind: "Stacked etcd, one or three members, 3.6.6 → 3.6.8 → 3.7.0", Status: Tested, Tests: []string{"TestUpgradeKinds/two hops"},
@@ -59,7 +59,7 @@ var Table = []Section{
 		{Kind: "Kubernetes from binaries", Status: Tested, Tests: []string{"TestUpgradeCI"}},
 		{Kind: "Kubernetes from deb packages on hold", Status: Tested, Tests: []string{"TestUpgradeKinds/packages and containerd"}},
 		{
-			Kind: "Kubernetes from rpm packages", Status: Refused, Note: "can be waived; no end-to-end test has upgraded such a host",
+			Kind: "Kubernetes from rpm packages", Status: Refused, Note: "no end-to-end test has upgraded such a host",
 			Checks: []string{"RpmHost"}, Evidence: "unit tests with rpm 4.18 of Debian",
 		},
 		{Kind: "A kubelet in `/opt/bin`", Status: Expected, Evidence: "unit tests"},

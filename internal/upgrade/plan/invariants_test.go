@@ -172,7 +172,7 @@ func (w *world) checkControlPlaneHealthy(next *machine) {
 		}
 		w.require(m.ready, "I1: %s is upgraded while control plane node %s is not ready", next.name, m.name)
 		w.require(m.up && m.apiServer.healthy(), "I1: %s is upgraded while the API server on %s is not ready", next.name, m.name)
-		w.require(m.cutOffSince.IsZero() || w.now.Sub(m.cutOffSince) < grace, "I1: %s is upgraded while the endpoint does not answer %s", next.name, m.name)
+		w.require(w.answered(m), "I1: %s is upgraded while the endpoint does not answer %s", next.name, m.name)
 		if m != next && (m.member() || w.now.Sub(m.etcd.unhealthySince) < grace) {
 			healthy++
 		}
@@ -232,6 +232,13 @@ func (w *world) checkTrial(m *machine) {
 // its own claim can finish.
 func (w *world) claimLost(m *machine) bool {
 	return w.restored && w.changed(m) && !slices.Contains(w.op.Active, m.name)
+}
+
+// answered reports whether the endpoint answers a machine, or need not: a partly changed host may
+// be the cause, so it is finished.
+func (w *world) answered(m *machine) bool {
+	return m.cutOffSince.IsZero() || w.now.Sub(m.cutOffSince) < grace || slices.ContainsFunc(w.machines, w.changed) ||
+		policy.WaivedAnywhere(&w.op.Spec, policy.CheckUnreachable)
 }
 
 // changed reports whether the host is partly changed.

@@ -1,6 +1,11 @@
 package plan
 
-import "time"
+import (
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+)
 
 // reinstalled reinstalls a control plane node under its name at an old version.
 func reinstalled(name, version string) func(*storyRun) {
@@ -196,6 +201,21 @@ var controlPlaneStories = []story{
 		script: []scriptEvent{{at(0), cutOff(true)}, {at(10), cutOff(false)}},
 	},
 	{
+		name:     "endpoint-silent-waived",
+		summary:  "The API endpoint never answers cp-3, and the user has waived that for cp-3.",
+		scenario: minor(shape(3, 0), spec(waiveBackup), spec(waiveUnreachable("cp-3"))), ends: Succeeded,
+		script: []scriptEvent{{at(0), cutOff(true)}},
+	},
+	{
+		name:     "endpoint-silent-aborted",
+		summary:  "The API endpoint does not answer cp-3 after cp-2 was upgraded, and the user aborts. The operation ends although it still does not answer.",
+		scenario: minor(shape(3, 0)), ends: Aborted,
+		script: []scriptEvent{
+			{func(t *storyRun) bool { return t.machine("cp-2").kubelet.down }, cutOff(true)},
+			{at(15), func(t *storyRun) { t.abort() }},
+		},
+	},
+	{
 		name:     "endpoint-silent-in-drain",
 		summary:  "The same while cp-2 is drained.",
 		scenario: minor(shape(3, 0)), ends: Succeeded,
@@ -282,6 +302,12 @@ func claimedByHand(names ...string) func(*storyRun) {
 		t.note("* someone writes %v into status.active", names)
 		t.op.Active = names
 		t.op.version++
+	}
+}
+
+func waiveUnreachable(node string) func(*refitv1alpha1.ClusterUpgradeSpec) {
+	return func(s *refitv1alpha1.ClusterUpgradeSpec) {
+		s.Waivers = append(s.Waivers, refitv1alpha1.Waiver{Check: policy.CheckUnreachable, Object: policy.NodeObject(node), Reason: "hairpin"})
 	}
 }
 

@@ -13,14 +13,15 @@ import (
 
 // The checks whose waivers change what a plan does.
 const (
-	CheckNodeNotReady = "NodeNotReady"       // the node is excluded, and not unavailable
-	CheckNodeCordoned = "NodeCordonedByHand" // the node does not count as unavailable
-	CheckTwoMembers   = "EtcdTwoMembers"     // etcd may lose its quorum while a member restarts
-	CheckHeldTwice    = "EndpointHeldTwice"  // more than one node may hold the endpoint's address
-	CheckUnmanaged    = "UnmanagedPod"       // a pod without a controller may be deleted
-	CheckLocalData    = "LocalDataLost"      // data in an emptyDir may be deleted
-	CheckBackup       = "BackupProven"       // the control plane may change without a proven backup
-	CheckRehearsal    = "RehearsalUnknown"   // a question that a rehearsal could not answer may stay open
+	CheckNodeNotReady = "NodeNotReady"        // the node is excluded, and not unavailable
+	CheckNodeCordoned = "NodeCordonedByHand"  // the node does not count as unavailable
+	CheckTwoMembers   = "EtcdTwoMembers"      // etcd may lose its quorum while a member restarts
+	CheckHeldTwice    = "EndpointHeldTwice"   // more than one node may hold the endpoint's address
+	CheckUnreachable  = "EndpointUnreachable" // the endpoint need not answer the node
+	CheckUnmanaged    = "UnmanagedPod"        // a pod without a controller may be deleted
+	CheckLocalData    = "LocalDataLost"       // data in an emptyDir may be deleted
+	CheckBackup       = "BackupProven"        // the control plane may change without a proven backup
+	CheckRehearsal    = "RehearsalUnknown"    // a question that a rehearsal could not answer may stay open
 )
 
 // Waived reports whether a check is waived for this object by name.

@@ -170,8 +170,8 @@ func rpmHost(v *view) []Finding {
 			return Finding{}
 		case refitv1alpha1.PackageRpm:
 			return Finding{
-				Message: fmt.Sprintf("Kubernetes is installed from rpm packages on %s; Refit has not been tested on such a host", n.Name),
-				Remedy:  orLeaveOut(n, "Upgrade a host that you can replace first, with a waiver of this finding."),
+				Message: fmt.Sprintf("Kubernetes is installed from rpm packages on %s, which Refit does not upgrade yet", n.Name),
+				Remedy:  orLeaveOut(n, "Install Kubernetes there as plain binaries or from deb packages."),
 			}
 		}
 		return Finding{

@@ -10,7 +10,8 @@ import (
 )
 
 // endpointHeldTwice: packets to the address reach one node or the other, by chance. Software that
-// gives every node the address on purpose, such as kube-vip with BGP, reports that.
+// gives every node the address on purpose, such as kube-vip with BGP, reports that. Reports may be
+// older than a failover, so the finding only warns: the gate EndpointAnswers requests new ones.
 func endpointHeldTwice(v *view) []Finding {
 	holders := v.s.EndpointHolders()
 	upgraded := func(n *node) bool { return n.ControlPlane && n.touched }

@@ -21,7 +21,7 @@ func virtualIPSituations() []situation {
 	}
 	return []situation{
 		{check: "EndpointHeldTwice", name: "one node holds it"},
-		{check: "EndpointHeldTwice", name: "two nodes hold it", change: alsoHolds, want: Block},
+		{check: "EndpointHeldTwice", name: "two nodes hold it", change: alsoHolds, want: Warn},
 		{check: "EndpointHeldTwice", name: "all nodes hold it, as kube-vip with BGP does", change: all(alsoHolds, virtualIP(refitv1alpha1.VirtualIPFacts{
 			Address: "10.0.0.100", Software: refitv1alpha1.KubeVIP, HealthCheck: &no, Shared: true,
 		}))},
