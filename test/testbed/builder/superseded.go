@@ -64,7 +64,8 @@ func (b *Builder) current(ctx context.Context) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range []recipe{minio(toolchain), fakeGCS(toolchain)} {
+	virtualIP := []recipe{keepalived{debian: debian{}}, kubeVIP(toolchain), kubeVIPImage{binaries: kubeVIP(toolchain)}}
+	for _, r := range append(virtualIP, minio(toolchain), fakeGCS(toolchain)) {
 		entries[b.cache.entry(r)] = true
 	}
 	return entries, nil

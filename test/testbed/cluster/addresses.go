@@ -7,7 +7,7 @@ import (
 
 // The address plan. Each cluster has a number i, and each of its nodes a number n:
 //
-//	10.210.i.0/24      nodes; .1 is the bridge and the endpoint, .(10+n) a node
+//	10.210.i.0/24      nodes; .1 is the bridge and load balancer, .2 the virtual IP, .(10+n) nodes
 //	10.(128+i).n.0/24  Pods of node n
 //	10.96.0.0/16       Services, the same in every cluster: they never leave a node
 //
@@ -36,8 +36,18 @@ func (s *state) podRange(node int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(128 + s.Number), byte(node), 0}), 24)
 }
 
-// endpoint returns the control plane endpoint: the load balancer.
-func (s *state) endpoint() string { return fmt.Sprintf("%s:%d", s.gateway(), apiPort) }
+func (s *state) virtualIP() netip.Addr {
+	return netip.AddrFrom4([4]byte{10, 210, byte(s.Number), 2})
+}
+
+// endpoint returns the control plane endpoint: the virtual IP, or the load balancer.
+func (s *state) endpoint() string {
+	host := s.gateway()
+	if s.VIP != "" {
+		host = s.virtualIP()
+	}
+	return fmt.Sprintf("%s:%d", host, apiPort)
+}
 
 // Link names have at most 15 bytes, so they contain numbers instead of names.
 const (

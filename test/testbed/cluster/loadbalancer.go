@@ -55,6 +55,9 @@ func (c *Cluster) ensureMachine(ctx context.Context) error {
 	if err := machine.EnsureBridge(bridgeName(c.s.Number), c.s.bridgeAddress()); err != nil {
 		return err
 	}
+	if c.s.VIP != "" {
+		return nil
+	}
 	return c.ensureLoadBalancer(ctx)
 }
 

@@ -36,9 +36,20 @@ type Spec struct {
 	// Disk is the size in bytes of a separate ext4 disk per node. Zero means directories on the
 	// machine's disk.
 	Disk int64 `json:"disk,omitempty"`
+	// VIP is the software that moves the address of the API endpoint between the control plane
+	// nodes, VIPKeepalived or VIPKubeVIP. If empty, a load balancer outside the nodes has it.
+	VIP string `json:"vip,omitempty"`
+	// VIPUnchecked leaves the address on a node whose API server is down. Only keepalived can.
+	VIPUnchecked bool `json:"vipUnchecked,omitempty"`
 	// CertificatesDir is kubeadm's directory of certificates, if it is not the default.
 	CertificatesDir string `json:"certificatesDir,omitempty"`
 }
+
+// The software of a virtual IP.
+const (
+	VIPKeepalived = "keepalived" // Debian's package
+	VIPKubeVIP    = "kube-vip"   // in a static pod
+)
 
 // Default sets defaults.
 func (s *Spec) Default() {
@@ -74,6 +85,12 @@ func (s *Spec) Validate() error {
 	}
 	if slices.Contains(s.Zones, "") {
 		errs = append(errs, errors.New("zones: empty name"))
+	}
+	switch {
+	case s.VIP != "" && s.VIP != VIPKeepalived && s.VIP != VIPKubeVIP:
+		errs = append(errs, fmt.Errorf("vip %q: want %s or %s", s.VIP, VIPKeepalived, VIPKubeVIP))
+	case s.VIPUnchecked && s.VIP != VIPKeepalived:
+		errs = append(errs, fmt.Errorf("vip %q without a health check: only %s can do that", s.VIP, VIPKeepalived))
 	}
 	return errors.Join(errs...)
 }

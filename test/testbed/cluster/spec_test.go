@@ -23,6 +23,9 @@ func TestInvalidSpecs(t *testing.T) {
 		"an unknown installation":      {func(s *Spec) { s.Install = "rpm" }, "want binaries or deb"},
 		"an unknown containerd":        {func(s *Spec) { s.Containerd = "1.7" }, "want debian or " + builder.ContainerdBuilt},
 		"a disk too small for a node":  {func(s *Spec) { s.Disk = 1 << 30 }, "at least 3G"},
+		"an unknown virtual IP":        {func(s *Spec) { s.VIP = "ucarp" }, "want keepalived or kube-vip"},
+		"kube-vip without a check":     {func(s *Spec) { s.VIP, s.VIPUnchecked = VIPKubeVIP, true }, "only keepalived"},
+		"a load balancer without one":  {func(s *Spec) { s.VIPUnchecked = true }, "only keepalived"},
 		"an empty zone":                {func(s *Spec) { s.Zones = []string{"a", ""} }, "zones"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func (c *Cluster) RecordRelease(release builder.Release) error {
 	return c.t.save(c.s)
 }
 
-// Endpoint returns the address of the load balancer.
+// Endpoint returns the address of the API endpoint: the load balancer or the virtual IP.
 func (c *Cluster) Endpoint() string { return c.s.endpoint() }
 
 // Nodes returns the nodes of the cluster, control plane nodes first.

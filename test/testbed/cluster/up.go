@@ -97,9 +97,12 @@ func (c *Cluster) up(ctx context.Context, image builder.NodeImage) error {
 	}{
 		{"bridge and load balancer", 0, func() error { return c.ensureMachine(ctx) }},
 		{fmt.Sprintf("booting %d nodes", len(c.s.Nodes)), 0, func() error { return c.bootNodes(ctx, image) }},
+		{"installing what moves the virtual IP", 0, func() error { return c.installVIP(ctx) }},
 		{"kubeadm init on " + first.Name(), 15 * time.Second, func() (err error) {
-			joinWith, err = first.initialize(ctx)
-			return err
+			if joinWith, err = first.initialize(ctx); err != nil {
+				return err
+			}
+			return first.runKubeVIP(ctx, adminConfig)
 		}},
 		{"reading the kubeconfig", 0, func() error { return first.CopyFrom(ctx, adminConfig, c.KubeconfigFile()) }},
 		{"joining the other nodes", 0, func() error { return c.joinNodes(ctx, joinWith) }},
@@ -132,7 +135,12 @@ func (c *Cluster) bootNodes(ctx context.Context, image builder.NodeImage) error 
 func (c *Cluster) joinNodes(ctx context.Context, s secrets) error {
 	group, ctx := errgroup.WithContext(ctx)
 	join := func(n *Node) error {
-		return c.t.report.Step("kubeadm join on "+n.Name(), 0, func() error { return n.join(ctx, s) })
+		return c.t.report.Step("kubeadm join on "+n.Name(), 0, func() error {
+			if err := n.join(ctx, s); err != nil || n.Role() != RoleControlPlane {
+				return err
+			}
+			return n.runKubeVIP(ctx, adminConfig)
+		})
 	}
 	group.Go(func() error {
 		for _, n := range c.OfRole(RoleControlPlane)[1:] {

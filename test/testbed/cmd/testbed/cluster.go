@@ -24,7 +24,7 @@ func nameFlag(cmd *cobra.Command, name *string) {
 func newUpCommand(opts *options) *cobra.Command {
 	var spec cluster.Spec
 	var disk string
-	var keep bool
+	var keep, checked bool
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Create a cluster",
@@ -32,7 +32,8 @@ func newUpCommand(opts *options) *cobra.Command {
 			"If the creation fails, the cluster is removed.",
 		Example: "  testbed up --name demo --control-planes 3 --workers 2 --kubernetes v1.35.4\n" +
 			"  testbed up --name old --install deb --containerd debian --kubernetes v1.35.4\n" +
-			"  testbed up --name edge --zones a,b,c --workers 3 --disk 6G --kubernetes v1.36.3",
+			"  testbed up --name edge --zones a,b,c --workers 3 --disk 6G --kubernetes v1.36.3\n" +
+			"  testbed up --name vip --control-planes 3 --vip keepalived --vip-check=false --kubernetes v1.35.4",
 		Args: asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if disk != "" {
@@ -40,6 +41,7 @@ func newUpCommand(opts *options) *cobra.Command {
 					return usageError{err}
 				}
 			}
+			spec.VIPUnchecked = !checked
 			spec.Default()
 			if err := spec.Validate(); err != nil {
 				return usageError{err}
@@ -62,6 +64,8 @@ func newUpCommand(opts *options) *cobra.Command {
 	flags.StringVar(&spec.Containerd, "containerd", builder.ContainerdBuilt, "containerd: "+builder.ContainerdBuilt+", or debian for the Debian package")
 	flags.StringSliceVar(&spec.Zones, "zones", nil, "zones, assigned to the nodes in turn as topology.kubernetes.io/zone")
 	flags.StringVar(&disk, "disk", "", "size of a separate ext4 disk per node, such as 6G")
+	flags.StringVar(&spec.VIP, "vip", "", "software that moves the API endpoint between control plane nodes: keepalived or kube-vip")
+	flags.BoolVar(&checked, "vip-check", true, "move the address off a node whose API server is down")
 	flags.BoolVar(&keep, "keep-failed", false, "keep a cluster that fails to start, for inspection")
 	return cmd
 }
