@@ -20,7 +20,7 @@ import (
 const superAdminConfig = "/etc/kubernetes/super-admin.conf"
 
 // keepalivedConfig has unicast peers, as clouds require. With a check, the address leaves a node
-// within a second and stays where it moved. Without one, the first node keeps it, and gets it back.
+// within two seconds and stays where it moved. Without one, the first node keeps it.
 var keepalivedConfig = template.Must(template.New("keepalived").Parse(`global_defs {
     router_id {{.Node.Name}}
     enable_script_security
@@ -28,11 +28,11 @@ var keepalivedConfig = template.Must(template.New("keepalived").Parse(`global_de
 }
 {{- if .Checked}}
 vrrp_script api_server {
-    script "/usr/bin/curl --silent --fail --insecure --max-time 1 https://{{.Node.Address}}:{{.Port}}/readyz"
+    script "/usr/bin/curl --silent --fail --insecure --max-time 2 https://{{.Node.Address}}:{{.Port}}/readyz"
     interval 1
-    timeout 1
-    fall 1
-    rise 2
+    timeout 2
+    fall 2
+    rise 1
 }
 {{- end}}
 vrrp_instance api {
