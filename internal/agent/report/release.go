@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/cri"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 func artifacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
@@ -65,7 +66,9 @@ func (s *Sources) missingImages(ctx context.Context) ([]refitv1alpha1.ReleaseIma
 	}
 	defer client.Close()
 	var missing []refitv1alpha1.ReleaseImage
-	for _, image := range s.Release.Release.ImagesFor(runtime.GOOS, runtime.GOARCH, s.controlPlane()) {
+	// NotInRelease reports the images that the ClusterRelease has for other platforms only.
+	images, _ := node.ImagesOf(s.Release.Release.Payload, runtime.GOOS, runtime.GOARCH, s.controlPlane())
+	for _, image := range images {
 		has, err := client.Image(ctx, image.Name)
 		if err != nil {
 			return nil, err

@@ -84,7 +84,7 @@ func (h *Host) images() ([]refitv1alpha1.ReleaseImage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.Release.ImagesFor("linux", id.Arch, h.controlPlane()), nil
+	return h.Release.ImagesFor("linux", id.Arch, h.controlPlane())
 }
 
 func (h *Host) sources() ([]artifact.Source, error) {

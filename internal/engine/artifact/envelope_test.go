@@ -229,8 +229,13 @@ func TestFilesAndImagesOfAHost(t *testing.T) {
 	if reasonOf(err) != "NotInRelease" || !strings.Contains(err.Error(), "no kubeadm of kind Binary, runc of kind Binary for linux/arm64") {
 		t.Error(err)
 	}
-	if worker, all := r.ImagesFor("linux", "amd64", false), r.ImagesFor("linux", "amd64", true); len(worker) != 1 || len(all) != 2 {
-		t.Errorf("a worker gets %v, a control plane node %v", worker, all)
+	for controlPlane, want := range map[bool]int{false: 1, true: 2} {
+		if images, err := r.ImagesFor("linux", "amd64", controlPlane); len(images) != want || err != nil {
+			t.Errorf("control plane %t: %v, %v", controlPlane, images, err)
+		}
+		if _, err := r.ImagesFor("linux", "arm64", controlPlane); reasonOf(err) != "NotInRelease" {
+			t.Errorf("control plane %t: %v", controlPlane, err)
+		}
 	}
 }
 

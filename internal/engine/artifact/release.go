@@ -31,19 +31,22 @@ func (r Release) For(os, arch string, parts ...refitv1alpha1.PartFacts) ([]refit
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, node.ManualIntervention("NotInRelease", nil, "Create a ClusterRelease that has it (`refit release create`), sign it, and plan again",
-			"the ClusterRelease of Kubernetes %s has no %s for %s/%s hosts", r.Payload.Kubernetes, strings.Join(missing, ", "), os, arch)
+		return nil, r.lacks(os, arch, strings.Join(missing, ", "))
 	}
 	return out, nil
 }
 
-// ImagesFor returns the images that a host needs.
-func (r Release) ImagesFor(os, arch string, controlPlane bool) []refitv1alpha1.ReleaseImage {
-	var out []refitv1alpha1.ReleaseImage
-	for _, image := range r.Payload.Images {
-		if image.OS == os && image.Arch == arch && (controlPlane || !image.ControlPlane) {
-			out = append(out, image)
-		}
+// ImagesFor returns the images that a host needs. It fails if the ClusterRelease has one of them
+// for other platforms only: the host would have to pull it during its upgrade.
+func (r Release) ImagesFor(os, arch string, controlPlane bool) ([]refitv1alpha1.ReleaseImage, error) {
+	images, missing := node.ImagesOf(r.Payload, os, arch, controlPlane)
+	if len(missing) > 0 {
+		return nil, r.lacks(os, arch, "image "+strings.Join(missing, ", "))
 	}
-	return out
+	return images, nil
+}
+
+func (r Release) lacks(os, arch, what string) error {
+	return node.ManualIntervention("NotInRelease", nil, "Create a ClusterRelease that has it (`refit release create`), sign it, and plan again",
+		"the ClusterRelease of Kubernetes %s has no %s for %s/%s hosts", r.Payload.Kubernetes, what, os, arch)
 }

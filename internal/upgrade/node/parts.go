@@ -77,3 +77,20 @@ func FilesOf(p refitv1alpha1.ReleasePayload, os, arch string, part refitv1alpha1
 	}
 	return out
 }
+
+// ImagesOf returns the images of a ClusterRelease that a host needs, and the names of those that it
+// has for other platforms only.
+func ImagesOf(p refitv1alpha1.ReleasePayload, os, arch string, controlPlane bool) (images []refitv1alpha1.ReleaseImage, missing []string) {
+	has := map[string]bool{}
+	for _, image := range p.Images {
+		if image.OS == os && image.Arch == arch && (controlPlane || !image.ControlPlane) {
+			images, has[image.Name] = append(images, image), true
+		}
+	}
+	for _, image := range p.Images {
+		if (controlPlane || !image.ControlPlane) && !has[image.Name] {
+			missing, has[image.Name] = append(missing, image.Name), true
+		}
+	}
+	return images, missing
+}

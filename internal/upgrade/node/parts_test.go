@@ -126,3 +126,34 @@ func TestReportListsOnlyUnusualParts(t *testing.T) {
 		t.Errorf("an unknown host has %v", got)
 	}
 }
+
+func TestHostsOfAMixedClusterGetTheFilesAndImagesOfTheirArchitecture(t *testing.T) {
+	var p refitv1alpha1.ReleasePayload
+	for _, arch := range []string{"amd64", "arm64"} {
+		p.Files = append(p.Files, refitv1alpha1.ReleaseFile{
+			Part: refitv1alpha1.PartKubelet, Name: "kubelet", Kind: deb, OS: "linux", Arch: arch, Blob: refitv1alpha1.Blob{Digest: "kubelet for " + arch},
+		})
+		for _, name := range []string{"kube-proxy", "kube-apiserver"} {
+			p.Images = append(p.Images, refitv1alpha1.ReleaseImage{
+				Name: name, OS: "linux", Arch: arch, ControlPlane: name == "kube-apiserver", Config: name + " for " + arch,
+			})
+		}
+	}
+	for _, arch := range []string{"amd64", "arm64"} {
+		files := FilesOf(p, "linux", arch, installedAs(refitv1alpha1.PartKubelet, deb, "kubelet"))
+		if len(files) != 1 || files[0].Digest != "kubelet for "+arch {
+			t.Errorf("%s: %v", arch, files)
+		}
+		images, missing := ImagesOf(p, "linux", arch, false)
+		if len(images) != 1 || images[0].Config != "kube-proxy for "+arch || len(missing) > 0 {
+			t.Errorf("a worker with %s: %v, missing %v", arch, images, missing)
+		}
+	}
+	p.Images = slices.DeleteFunc(p.Images, func(i refitv1alpha1.ReleaseImage) bool { return i.Arch == "arm64" && i.ControlPlane })
+	if images, missing := ImagesOf(p, "linux", "arm64", true); len(images) != 1 || !slices.Equal(missing, []string{"kube-apiserver"}) {
+		t.Errorf("a control plane node: %v, missing %v", images, missing)
+	}
+	if _, missing := ImagesOf(p, "linux", "arm64", false); len(missing) > 0 {
+		t.Errorf("a worker does not need %v", missing)
+	}
+}

@@ -10,12 +10,12 @@ import (
 )
 
 // notInRelease predicts the refusal of the agents: each part of a host needs a file of its own kind
-// in the ClusterRelease of every hop.
+// in the ClusterRelease of every hop, and each image of the ClusterRelease must have its platform.
 func notInRelease(v *view) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
 		arch := cmp.Or(r.Arch, n.Arch)
 		for _, h := range n.hops {
-			missing := missingParts(h, arch, hostparts.ReportedParts(r))
+			missing := missingParts(h, n, arch, hostparts.ReportedParts(r))
 			if len(missing) == 0 {
 				continue
 			}
@@ -30,8 +30,8 @@ func notInRelease(v *view) []Finding {
 	})
 }
 
-// missingParts returns the parts of a host that the ClusterRelease of a hop has no file for.
-func missingParts(h hop, arch string, installed []refitv1alpha1.PartFacts) []string {
+// missingParts returns the parts and images of a host that the ClusterRelease of a hop lacks.
+func missingParts(h hop, n *node, arch string, installed []refitv1alpha1.PartFacts) []string {
 	if h.release == nil || len(installed) == 0 { // RpmHost reports a host without a known kind
 		return nil
 	}
@@ -40,6 +40,10 @@ func missingParts(h hop, arch string, installed []refitv1alpha1.PartFacts) []str
 		if len(hostparts.FilesOf(h.release.Payload, "linux", arch, part)) == 0 {
 			missing = append(missing, hostparts.DescribePart(part))
 		}
+	}
+	_, images := hostparts.ImagesOf(h.release.Payload, "linux", arch, n.ControlPlane)
+	for _, image := range images {
+		missing = append(missing, "image "+image)
 	}
 	return missing
 }

@@ -169,6 +169,24 @@ func archives(s *snapshot) {
 	}
 }
 
+func toARM(r *refitv1alpha1.NodeReportStatus) { r.Arch = "arm64" }
+
+// armFiles has the files of the ClusterRelease for arm64, too.
+func armFiles(s *snapshot) {
+	for _, f := range s.Releases[0].Payload.Files {
+		f.Arch = "arm64"
+		s.Releases[0].Payload.Files = append(s.Releases[0].Payload.Files, f)
+	}
+}
+
+// armImages has the images of the ClusterRelease for arm64, too.
+func armImages(s *snapshot) {
+	for _, image := range s.Releases[0].Payload.Images {
+		image.Arch = "arm64"
+		s.Releases[0].Payload.Images = append(s.Releases[0].Payload.Images, image)
+	}
+}
+
 func scope(s refitv1alpha1.Scope) func(*refitv1alpha1.ClusterUpgradeSpec) {
 	return func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Scope = s }
 }
@@ -747,6 +765,11 @@ func hostSituations() []situation {
 
 		{check: "NotInRelease", name: "in the ClusterRelease"},
 		{check: "NotInRelease", name: "no file for the architecture", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Arch = "arm64" }), want: Block},
+		{
+			check: "NotInRelease", name: "a mixed cluster whose ClusterRelease has both architectures",
+			change: all(archives, armFiles, armImages, onReport("worker-1", toARM)),
+		},
+		{check: "NotInRelease", name: "a mixed cluster and images for one architecture", want: Block, change: all(archives, armFiles, onReport("worker-1", toARM))},
 		{check: "NotInRelease", name: "no file for the kind of one part", change: report(func(r *refitv1alpha1.NodeReportStatus) {
 			r.Parts = []refitv1alpha1.PartFacts{{Part: refitv1alpha1.PartKubectl, Kind: refitv1alpha1.PackageBinary}}
 		}), want: Block},
