@@ -1,5 +1,6 @@
-// Command images builds container images of static binaries without Docker: one archive each, for
-// `ctr images import` and `docker load`. The archives are reproducible.
+// Command images builds container images of static binaries without Docker: one archive each, in
+// the OCI layout, for `ctr images import` and `skopeo copy --all oci-archive:`. An image has a
+// platform for each of its binaries. The archives are reproducible.
 //
-//	go run ./tools/images -repository ghcr.io/refit-dev -tag v0.1.0 refit-agent=bin/refit-agent
+//	go run ./tools/images -repository ghcr.io/refit-dev -tag v0.1.0 refit-agent=amd64/refit-agent
 package main

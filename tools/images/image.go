@@ -9,53 +9,44 @@ import (
 	"io"
 	"os"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // nobody is the default user of every image.
 const nobody = "65532:65532"
 
-// write writes the archive of an image with one binary as its entrypoint.
-func write(archive, image, called, binary string) error {
-	tag, err := name.NewTag(image, name.StrictValidation)
-	if err != nil {
-		return err
-	}
-	arch, err := platformOf(binary)
-	if err != nil {
-		return err
-	}
+// imageOf returns the image of one platform, with a binary as its entrypoint.
+func imageOf(called, arch, binary string) (v1.Image, error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	text, err := layerOf(called, content)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil })
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+	layer, err := tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	built, err := mutate.AppendLayers(empty.Image, layer)
+	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	built, err := mutate.AppendLayers(base, layer)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config, err := built.ConfigFile()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config = config.DeepCopy()
 	config.OS, config.Architecture = "linux", arch
 	config.Config = v1.Config{Entrypoint: []string{"/" + called}, User: nobody}
-	if built, err = mutate.ConfigFile(built, config); err != nil {
-		return err
-	}
-	return tarball.WriteToFile(archive, tag, built)
+	return mutate.ConfigFile(built, config)
 }
 
 // layerOf returns a file system with a binary and named users.
@@ -92,8 +83,8 @@ var architectures = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH6
 
 var errDynamic = errors.New("the binary is dynamically linked: build it with CGO_ENABLED=0")
 
-// platformOf returns the architecture of a binary.
-func platformOf(binary string) (string, error) {
+// architectureOf returns the architecture of a static binary.
+func architectureOf(binary string) (string, error) {
 	file, err := elf.Open(binary)
 	if err != nil {
 		return "", fmt.Errorf("%s is not a Linux binary: %w", binary, err)

@@ -8,13 +8,13 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
 )
 
 // newBinary returns the path of a minimal ELF file for a machine, with program headers of these
@@ -42,40 +42,79 @@ func newBinary(t *testing.T, machine elf.Machine, parts ...elf.ProgType) string 
 	return path
 }
 
-func TestArchiveContainsAndRunsTheBinary(t *testing.T) {
-	for machine, arch := range architectures {
-		path, to := newBinary(t, machine, elf.PT_LOAD), t.TempDir()
-		if err := run("ghcr.io/refit-dev", "v1", to, []string{"refit-agent=" + path}); err != nil {
+func TestAnImageHasThePlatformsOfItsBinaries(t *testing.T) {
+	x86, arm := newBinary(t, elf.EM_X86_64, elf.PT_LOAD), newBinary(t, elf.EM_AARCH64, elf.PT_LOAD)
+	for name, c := range map[string]struct {
+		list string
+		want map[string]string // binaries by architecture
+	}{
+		"one":  {arm, map[string]string{"arm64": arm}},
+		"both": {x86 + "," + arm, map[string]string{"amd64": x86, "arm64": arm}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			to := t.TempDir()
+			if err := run("ghcr.io/refit-dev", "v1", to, []string{"refit-agent=" + c.list}); err != nil {
+				t.Fatal(err)
+			}
+			archive := filepath.Join(to, "refit-agent.tar")
+			images := imagesOf(t, archive, "ghcr.io/refit-dev/refit-agent:v1")
+			if len(images) != len(c.want) {
+				t.Fatalf("%d platforms", len(images))
+			}
+			for arch, binary := range c.want {
+				config, err := images[arch].ConfigFile()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if config.OS != "linux" || config.Architecture != arch || strings.Join(config.Config.Entrypoint, " ") != "/refit-agent" || config.Config.User != nobody {
+					t.Errorf("%+v", config)
+				}
+				files := filesOf(t, images[arch])
+				if !bytes.Equal(files["refit-agent"], read(t, binary)) || !strings.Contains(string(files["etc/passwd"]), "nonroot") {
+					t.Error("the binary differs")
+				}
+			}
+			again := t.TempDir()
+			if err := run("ghcr.io/refit-dev", "v1", again, []string{"refit-agent=" + c.list}); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(read(t, archive), read(t, filepath.Join(again, "refit-agent.tar"))) {
+				t.Error("the archive is not reproducible")
+			}
+		})
+	}
+}
+
+// imagesOf returns the images of an archive by architecture. Its only index has the name.
+func imagesOf(t *testing.T, archive, called string) map[string]v1.Image {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "tar", "--extract", "--file", archive, "--directory", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	outer, err := layout.ImageIndexFromPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := outer.IndexManifest()
+	if err != nil || len(manifest.Manifests) != 1 || manifest.Manifests[0].Annotations["io.containerd.image.name"] != called {
+		t.Fatalf("%+v, %v", manifest, err)
+	}
+	inner, err := outer.ImageIndex(manifest.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	platforms, err := inner.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]v1.Image{}
+	for _, m := range platforms.Manifests {
+		if out[m.Platform.Architecture], err = inner.Image(m.Digest); err != nil {
 			t.Fatal(err)
-		}
-		archive := filepath.Join(to, "refit-agent.tar")
-		tag, err := name.NewTag("ghcr.io/refit-dev/refit-agent:v1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		image, err := tarball.ImageFromPath(archive, &tag)
-		if err != nil {
-			t.Fatal(err)
-		}
-		config, err := image.ConfigFile()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if config.OS != "linux" || config.Architecture != arch || strings.Join(config.Config.Entrypoint, " ") != "/refit-agent" || config.Config.User != nobody {
-			t.Errorf("%+v", config)
-		}
-		files, want := filesOf(t, image), read(t, path)
-		if !bytes.Equal(files["refit-agent"], want) || !strings.Contains(string(files["etc/passwd"]), "nonroot") {
-			t.Error("the binary differs")
-		}
-		again := t.TempDir()
-		if err := run("ghcr.io/refit-dev", "v1", again, []string{"refit-agent=" + path}); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(read(t, archive), read(t, filepath.Join(again, "refit-agent.tar"))) {
-			t.Error("the archive is not reproducible")
 		}
 	}
+	return out
 }
 
 func read(t *testing.T, path string) []byte {
@@ -132,6 +171,8 @@ func TestInvalidInput(t *testing.T) {
 		"a script":       {"v1", []string{"a=" + text}, "not a Linux binary"},
 		"a bad tag":      {"v 1", []string{"a=" + text}, "tag"},
 		"a dynamic one":  {"v1", []string{"a=" + newBinary(t, elf.EM_X86_64, elf.PT_LOAD, elf.PT_INTERP)}, errDynamic.Error()},
+		"two of a kind":  {"v1", []string{"a=" + newBinary(t, elf.EM_X86_64) + "," + newBinary(t, elf.EM_X86_64)}, "both for amd64"},
+		"half a list":    {"v1", []string{"a=" + text + ","}, "NAME=BINARY"},
 		"another system": {"v1", []string{"a=" + newBinary(t, elf.EM_RISCV)}, "unsupported architecture"},
 	} {
 		if err := run("ghcr.io/refit-dev", c.tag, t.TempDir(), c.pairs); err == nil || !strings.Contains(err.Error(), c.want) {

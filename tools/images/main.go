@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,7 @@ func main() {
 	}
 }
 
-// run builds an image of each NAME=BINARY.
+// run builds an image of each NAME=BINARY[,BINARY...].
 func run(repository, tag, to string, pairs []string) error {
 	if repository == "" || tag == "" || len(pairs) == 0 {
 		return fmt.Errorf("specify -repository, -tag and at least one NAME=BINARY")
@@ -28,12 +29,13 @@ func run(repository, tag, to string, pairs []string) error {
 		return fmt.Errorf("creating the directory of the archives: %w", err)
 	}
 	for _, pair := range pairs {
-		name, binary, ok := strings.Cut(pair, "=")
-		if !ok || name == "" || binary == "" {
-			return fmt.Errorf("%q is not NAME=BINARY", pair)
+		name, list, ok := strings.Cut(pair, "=")
+		binaries := strings.Split(list, ",")
+		if !ok || name == "" || slices.Contains(binaries, "") {
+			return fmt.Errorf("%q is not NAME=BINARY[,BINARY...]", pair)
 		}
 		archive := filepath.Join(to, name+".tar")
-		if err := write(archive, repository+"/"+name+":"+tag, name, binary); err != nil {
+		if err := write(archive, repository+"/"+name+":"+tag, name, binaries); err != nil {
 			return fmt.Errorf("image %s: %w", name, err)
 		}
 		fmt.Println(archive, repository+"/"+name+":"+tag)
