@@ -3,10 +3,12 @@
 set -eu
 . /etc/testbed-node
 
-# systemd-nspawn mounts the cgroup controllers read-only; kubelet and containerd write to them.
-for controller in /sys/fs/cgroup/*/; do
-	mount -o remount,bind,rw "$controller"
-done
+# systemd-nspawn mounts the controllers of cgroup v1 read-only; kubelet and containerd write to them.
+if [ ! -e /sys/fs/cgroup/cgroup.controllers ]; then
+	for controller in /sys/fs/cgroup/*/; do
+		mount -o remount,bind,rw "$controller"
+	done
+fi
 
 # Mounts that the kubelet makes must be seen inside containers.
 mount --make-rshared /

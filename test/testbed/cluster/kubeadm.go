@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"text/template"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
 // secrets let nodes join. They are generated for one `up` and not stored.
@@ -30,7 +32,7 @@ func newSecrets() secrets {
 // configFile is the path of the kubeadm configuration on a node.
 const configFile = "/etc/testbed-kubeadm.yaml"
 
-// IgnoredPreflight are the preflight errors of a node that is a container on a cgroup v1 machine.
+// IgnoredPreflight are the preflight errors of a node that is a container.
 const IgnoredPreflight = "SystemVerification"
 
 // kubeadmConfig is the configuration for init and join, with the same node registration.
@@ -79,7 +81,7 @@ controllerManager:
 ---
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
-cgroupDriver: cgroupfs
+cgroupDriver: {{.CgroupDriver}}
 failCgroupV1: false
 failSwapOn: false
 {{- if not .Cluster.Spec.Disk}}
@@ -116,11 +118,19 @@ controlPlane:
 `))
 
 func (n *Node) writeKubeadmConfig(ctx context.Context, s secrets, first bool) error {
+	v2, err := machine.UsesCgroupV2()
+	if err != nil {
+		return err
+	}
+	driver := "cgroupfs"
+	if v2 {
+		driver = "systemd"
+	}
 	var text bytes.Buffer
-	err := kubeadmConfig.Execute(&text, map[string]any{
+	err = kubeadmConfig.Execute(&text, map[string]any{
 		"Node": n, "Cluster": n.c, "Secrets": s, "First": first, "Port": apiPort,
 		"PodSubnet": n.c.s.podSubnet(), "ServiceSubnet": serviceSubnet,
-		"IgnoredPreflight": IgnoredPreflight,
+		"IgnoredPreflight": IgnoredPreflight, "CgroupDriver": driver,
 		// Without workers, the control plane nodes run workloads.
 		"Untainted": n.Role() == RoleControlPlane && n.c.s.Workers == 0,
 	})

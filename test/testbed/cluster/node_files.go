@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"text/template"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
 //go:embed boot.sh
@@ -93,8 +95,31 @@ func (n *Node) writeFiles() error {
 	if err := n.enable("sysinit.target.wants", "testbed-boot.service"); err != nil {
 		return err
 	}
+	if err := n.setCgroupDriver(); err != nil {
+		return err
+	}
 	// With this directory the journal survives reboots and power cuts.
 	return os.MkdirAll(filepath.Join(n.root(), "var/log/journal"), 0o755)
+}
+
+// setCgroupDriver lets systemd create the cgroups of containers if the machine has cgroup v2, where
+// it would take back the controllers of cgroups that it does not know. The file of the node image
+// is for cgroup v1.
+func (n *Node) setCgroupDriver() error {
+	v2, err := machine.UsesCgroupV2()
+	if err != nil || !v2 {
+		return err
+	}
+	path := filepath.Join(n.root(), "etc/containerd/config.toml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	changed := bytes.Replace(text, []byte("SystemdCgroup = false"), []byte("SystemdCgroup = true"), 1)
+	if bytes.Equal(changed, text) {
+		return fmt.Errorf("%s has no SystemdCgroup", path)
+	}
+	return os.WriteFile(path, changed, 0o644)
 }
 
 func (n *Node) enable(wants, unit string) error {

@@ -60,7 +60,7 @@ func (n *Node) Start(ctx context.Context) error {
 		return err
 	}
 	// The node outlives the run that starts it.
-	cmd := exec.Command("sh", append([]string{script, n.cable()}, n.nspawnArgs()...)...) //nolint:noctx // it outlives the command that starts it
+	cmd := exec.Command("sh", append([]string{script, n.cable(), group.Divided()}, n.nspawnArgs()...)...) //nolint:noctx // it outlives its caller
 	cmd.Env = append(os.Environ(), "SYSTEMD_NSPAWN_API_VFS_WRITABLE=1")
 	cmd.Stdout, cmd.Stderr = console, console
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

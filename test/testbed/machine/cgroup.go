@@ -91,8 +91,8 @@ func hierarchies() ([]hierarchy, error) {
 			hs = append(hs, h)
 		}
 	}
-	if !slices.ContainsFunc(hs, func(h hierarchy) bool { return h.name == "freezer" }) {
-		return nil, errors.New("this machine has no cgroup v1 freezer hierarchy: the testbed supports only cgroup v1")
+	if len(hs) == 0 {
+		return nil, errors.New("this machine has no cgroup hierarchy: mount cgroup2 on /sys/fs/cgroup")
 	}
 	return hs, nil
 }
@@ -115,20 +115,43 @@ func (c Cgroup) dir(h hierarchy) string { return filepath.Join(h.mount, c.path) 
 
 // controller returns the directory of the cgroup in the hierarchy of a controller.
 func (c Cgroup) controller(name string) string {
+	if dir := c.v1(name); dir != "" {
+		return dir
+	}
+	return c.unified()
+}
+
+// v1 returns the directory of the cgroup in the v1 hierarchy of a controller, or an empty string.
+func (c Cgroup) v1(controller string) string {
 	for _, h := range c.hierarchies {
-		if slices.Contains(strings.Split(h.name, ","), name) {
+		if slices.Contains(strings.Split(h.name, ","), controller) {
 			return c.dir(h)
 		}
 	}
 	return ""
 }
 
-// Create creates the cgroup in every hierarchy. A new cpuset cgroup has no CPUs and memory nodes
-// and rejects every task, so its parent's are copied.
+// unified returns the directory of the cgroup in the unified hierarchy, or an empty string.
+func (c Cgroup) unified() string {
+	for _, h := range c.hierarchies {
+		if h.name == "" {
+			return c.dir(h)
+		}
+	}
+	return ""
+}
+
+// Create creates the cgroup in every hierarchy. A new cpuset cgroup of v1 has no CPUs and memory
+// nodes and rejects every task, so its parent's are copied. One of v2 has no controllers.
 func (c Cgroup) Create() error {
 	for _, h := range c.hierarchies {
 		if err := makeGroup(c.dir(h)); err != nil {
 			return fmt.Errorf("creating cgroup: %w", err)
+		}
+		if c.onlyV2() {
+			if err := enableControllers(h.mount, c.path); err != nil {
+				return err
+			}
 		}
 		if strings.Contains(h.name, "cpuset") {
 			if err := copyCPUSetDown(h.mount, c.path); err != nil {

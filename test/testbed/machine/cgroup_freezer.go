@@ -18,29 +18,41 @@ func (c Cgroup) Thaw() error { return c.freezer("THAWED") }
 
 // Frozen reports whether the cgroup is frozen.
 func (c Cgroup) Frozen() bool {
+	if c.onlyV2() {
+		frozen, err := c.frozenV2()
+		return err == nil && frozen
+	}
 	state, err := os.ReadFile(filepath.Join(c.controller("freezer"), "freezer.state"))
 	return err == nil && strings.TrimSpace(string(state)) != "THAWED"
 }
 
 func (c Cgroup) freezer(want string) error {
-	file := filepath.Join(c.controller("freezer"), "freezer.state")
 	for until := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		// Write it again on each iteration: a process that forked in the meantime may have escaped.
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			if errors.Is(err, fs.ErrNotExist) && want == "THAWED" {
-				return nil
-			}
+		done, err := c.freeze(want)
+		if errors.Is(err, fs.ErrNotExist) && want == "THAWED" {
+			return nil
+		}
+		if err != nil {
 			return fmt.Errorf("setting the freezer: %w", err)
 		}
-		state, err := os.ReadFile(file)
-		if err != nil {
-			return fmt.Errorf("reading the freezer: %w", err)
-		}
-		if strings.TrimSpace(string(state)) == want {
+		if done {
 			return nil
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%s is still %s, not %s, after 30s", c.path, strings.TrimSpace(string(state)), want)
+			return fmt.Errorf("%s is still not %s after 30s", c.path, want)
 		}
 	}
+}
+
+func (c Cgroup) freeze(want string) (bool, error) {
+	if c.onlyV2() {
+		return c.setFrozen(want == "FROZEN")
+	}
+	file := filepath.Join(c.controller("freezer"), "freezer.state")
+	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+		return false, err
+	}
+	state, err := os.ReadFile(file)
+	return strings.TrimSpace(string(state)) == want, err
 }

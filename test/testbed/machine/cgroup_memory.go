@@ -11,8 +11,11 @@ import (
 // WorkingSet returns the memory in bytes that the cgroup uses without inactive file cache, as the
 // kubelet counts it.
 func (c Cgroup) WorkingSet() (int64, error) {
-	dir := c.controller("memory")
-	usage, err := os.ReadFile(filepath.Join(dir, "memory.usage_in_bytes"))
+	dir, file, inactive := c.v1("memory"), "memory.usage_in_bytes", "total_inactive_file "
+	if dir == "" {
+		dir, file, inactive = c.unified(), "memory.current", "inactive_file "
+	}
+	usage, err := os.ReadFile(filepath.Join(dir, file))
 	if err != nil {
 		return 0, fmt.Errorf("reading memory: %w", err)
 	}
@@ -25,12 +28,12 @@ func (c Cgroup) WorkingSet() (int64, error) {
 		return 0, fmt.Errorf("reading memory: %w", err)
 	}
 	for line := range strings.Lines(string(stat)) {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "total_inactive_file "); ok {
-			inactive, err := strconv.ParseInt(rest, 10, 64)
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), inactive); ok {
+			cached, err := strconv.ParseInt(rest, 10, 64)
 			if err != nil {
 				return 0, fmt.Errorf("reading memory: %w", err)
 			}
-			return max(used-inactive, 0), nil
+			return max(used-cached, 0), nil
 		}
 	}
 	return used, nil

@@ -21,7 +21,11 @@ import (
 // is never outside its cgroup, so a killed testbed cannot leave one behind that prune does not
 // find.
 func (c Cgroup) Start(cmd *exec.Cmd) error {
-	if unified := c.unified(); unified != "" {
+	unified, err := c.startDir()
+	if err != nil {
+		return err
+	}
+	if unified != "" {
 		dir, err := os.Open(unified)
 		if err != nil {
 			return fmt.Errorf("opening cgroup: %w", err)
@@ -93,16 +97,6 @@ func (c Cgroup) enterThread() error {
 		}
 	}
 	return nil
-}
-
-// unified returns the directory of the cgroup in the unified hierarchy, or an empty string.
-func (c Cgroup) unified() string {
-	for _, h := range c.hierarchies {
-		if h.name == "" {
-			return c.dir(h)
-		}
-	}
-	return ""
 }
 
 // attachThread moves the calling thread. It skips the unified hierarchy, which moves only whole

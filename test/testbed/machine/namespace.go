@@ -19,10 +19,10 @@ import (
 var ErrNoInit = errors.New("no init process")
 
 // Init returns the process of the cgroup that is PID 1 of a PID namespace directly below the
-// machine's: the systemd of the node, not one of a container in the node. It searches only the
-// freezer cgroup, where systemd creates no cgroups.
+// machine's: the systemd of the node, not one of a container in the node. In v1 it searches only
+// the freezer cgroup, where systemd creates no cgroups.
 func (c Cgroup) Init() (int, error) {
-	pids, err := readPIDs(filepath.Join(c.controller("freezer"), "cgroup.procs"))
+	pids, err := c.initCandidates()
 	if err != nil {
 		return 0, err
 	}
@@ -32,6 +32,13 @@ func (c Cgroup) Init() (int, error) {
 		}
 	}
 	return 0, ErrNoInit
+}
+
+func (c Cgroup) initCandidates() ([]int, error) {
+	if c.onlyV2() {
+		return c.Processes()
+	}
+	return readPIDs(filepath.Join(c.controller("freezer"), "cgroup.procs"))
 }
 
 func isNamespaceInit(pid int) bool {
