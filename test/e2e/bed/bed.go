@@ -43,7 +43,7 @@ func New(t *testing.T, spec cluster.Spec) *Bed {
 	Must(t, err)
 	b.Objects, err = dynamic.NewForConfig(rest)
 	Must(t, err)
-	b.Server, b.Second = serve(t, b.Endpoint()), serve(t, b.Endpoint())
+	b.Server, b.Second = serve(t, b.Gateway()), serve(t, b.Gateway())
 	b.Sources = []string{b.Server.URL, b.Second.URL}
 	return b
 }

@@ -23,12 +23,10 @@ type Server struct {
 }
 
 // serve starts a server that stops when the test ends.
-func serve(t *testing.T, endpoint string) *Server {
+func serve(t *testing.T, bridge netip.Addr) *Server {
 	t.Helper()
-	bridge, err := netip.ParseAddrPort(endpoint)
-	Must(t, err)
 	var config net.ListenConfig
-	listener, err := config.Listen(t.Context(), "tcp", netip.AddrPortFrom(bridge.Addr(), 0).String())
+	listener, err := config.Listen(t.Context(), "tcp", netip.AddrPortFrom(bridge, 0).String())
 	Must(t, err)
 	s := &Server{URL: "http://" + listener.Addr().String(), files: map[string]string{}}
 	web := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -61,11 +60,10 @@ const unlimited = 1 << 40
 // every control plane host and creates their BackupStores.
 func newBuckets(t *testing.T, s *site, disk func(*testing.T) string) *buckets {
 	t.Helper()
-	bridge, err := netip.ParseAddrPort(s.Endpoint())
-	must(t, err)
-	host := bridge.Addr().String()
+	host := s.Gateway().String()
 	b := &buckets{site: s, minio: bed.StartMinIO(t, host, disk(t)), gcs: bed.StartGCS(t, host, disk(t))}
 	b.proxy = bed.NewProxy(t, host, b.minio.Address, unlimited, false)
+	var err error
 	b.identity, err = age.GenerateX25519Identity()
 	must(t, err)
 	b.pin(t)

@@ -44,9 +44,7 @@ func webhookGuardsSystem(s scene) {
 // that, so the agent sends a dry-run write and changes nothing.
 func webhookDenies(s scene) {
 	t, c := s.t, s.trio
-	host, _, err := net.SplitHostPort(c.Endpoint())
-	must(t, err)
-	server := denying(t, net.ParseIP(host))
+	server := denying(t, c.Gateway().AsSlice())
 	authority := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.TLS.Certificates[0].Certificate[0]}))
 	config := fmt.Sprintf(`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: denying}, webhooks: [{
 		name: denying.example.com, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Fail, timeoutSeconds: 2,

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"net/netip"
 	"path/filepath"
 	"strings"
 
@@ -96,6 +97,9 @@ func (c *Cluster) RecordRelease(release builder.Release) error {
 
 // Endpoint returns the address of the API endpoint: the load balancer or the virtual IP.
 func (c *Cluster) Endpoint() string { return c.s.endpoint() }
+
+// Gateway returns the machine's address on the bridge of the cluster.
+func (c *Cluster) Gateway() netip.Addr { return c.s.gateway() }
 
 // Nodes returns the nodes of the cluster, control plane nodes first.
 func (c *Cluster) Nodes() []*Node {
