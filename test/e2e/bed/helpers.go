@@ -28,6 +28,9 @@ const (
 	Pause = 200 * time.Millisecond
 	// Recovery limits the time until a cluster is ready again after a fault.
 	Recovery = 4 * time.Minute
+	// Whole limits the time of an operation on a whole cluster, including all disturbances by
+	// tests.
+	Whole = 30 * time.Minute
 )
 
 // Must ends the test on error.

@@ -54,11 +54,11 @@ func etcdRestored(s scene) {
 	before.does(t, "shop/never")
 	must(t, c.RestoreEtcd(t.Context(), c.controlPlane))
 	must(t, c.WaitRecovered(t.Context(), recovery))
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 	after := c.ask(t, "after", only(c.first))
 	after.reaches(t, refitv1alpha1.PhaseSucceeded)
 	must(t, c.NodeAt(t.Context(), c.first, newer))
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 }
 
 // objectsDeleted deletes what the next operation would continue from.
@@ -81,11 +81,11 @@ func objectsDeleted(s scene) {
 func hostLost(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "lost")
-	c.steps(t, c.last, "check-host") // the steps after it take seconds
+	c.AwaitStep(t, c.last, "check-host") // the steps after it take seconds
 	must(t, c.last.Kill(t.Context()))
 	o.reaches(t, refitv1alpha1.PhaseStalled)
 	c.explains(t, c.last, "refit abandon "+c.last.Name())
-	c.refit(t, "abandon", c.last.Name(), o.name, "--yes")
+	c.RunRefit(t, "abandon", c.last.Name(), o.name, "--yes")
 	o.reaches(t, refitv1alpha1.PhaseSucceeded)
 	must(t, c.last.Start(t.Context()))
 	must(t, c.readiness(t.Context(), c.last, true))
@@ -98,7 +98,7 @@ func hostLost(s scene) {
 	must(t, err)
 	again := c.ask(t, "found-again", only(c.last))
 	again.reaches(t, refitv1alpha1.PhaseSucceeded)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 }
 
 // controllerIdle counts the requests of the controllers while there is nothing to do.

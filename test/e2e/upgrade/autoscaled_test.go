@@ -44,7 +44,7 @@ func TestUpgradeAutoscaled(t *testing.T) {
 	c.budgetGone(t)
 	ended := o.reaches(t, refitv1alpha1.PhaseSucceeded)
 	must(t, mentions(ended.Status.Message, "1 node joined during the upgrade and could not be upgraded: joining"))
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 	c.noProtectionLeft(t)
 	must(t, c.Client.CoreV1().Nodes().Delete(t.Context(), joining.Name, metav1.DeleteOptions{}))
 	c.isAt(t, c.r)

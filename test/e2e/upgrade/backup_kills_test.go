@@ -21,10 +21,10 @@ const (
 // TestBackupKills kills the agent around every record of the journal of a backup with drill and
 // rehearsal, once each: the next attempt succeeds, and nothing of the killed one counts or is left.
 func TestBackupKills(t *testing.T) {
-	s := &site{Bed: bed.New(t, cluster.Spec{Name: "upkills", Kubernetes: older})}
+	s := &site{&bed.Site{Bed: bed.New(t, cluster.Spec{Name: "upkills", Kubernetes: older})}}
 	s.Agent = bed.BuildCrashing(t)
-	s.prepare(t)
-	s.install(t)
+	s.Prepare(t)
+	s.Install(t)
 	b := newBuckets(t, s, func(t *testing.T) string { t.Helper(); return t.TempDir() })
 	d := &drills{site: s, release: s.CreateRelease(t, newer), cp: s.First(cluster.RoleControlPlane)}
 

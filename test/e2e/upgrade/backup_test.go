@@ -29,7 +29,7 @@ func TestBackupOfACluster(t *testing.T) {
 	s.pinBackups(t)
 
 	s.backsUp(t, "before")
-	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)
+	s.Upgrade(t, newer, waiveBare...).Wait(t, whole, exitDone)
 	s.isAt(t, r)
 	s.backsUp(t, "after")
 }

@@ -97,7 +97,7 @@ func (b *buckets) testFull(t *testing.T) {
 	}
 	must(t, os.Remove(filler))
 	must(t, until(t.Context(), "a backup after space was freed", 10*time.Minute, func(ctx context.Context) error {
-		_, err := b.tryRefit(ctx, "backup", "create", "--store", "small")
+		_, err := b.TryRefit(ctx, "backup", "create", "--store", "small")
 		return err
 	}))
 }

@@ -137,7 +137,7 @@ func (b *buckets) testKept(t *testing.T, kind string) {
 	if found.Status.Drilled == nil || found.Status.ReadBack == nil {
 		t.Errorf("got %+v", found.Status)
 	}
-	t.Logf("%s\n%s", b.refit(t, "backup", "list"), b.refit(t, "backup", "show", name))
+	t.Logf("%s\n%s", b.RunRefit(t, "backup", "list"), b.RunRefit(t, "backup", "show", name))
 	taker, err := b.Node(found.Status.Node)
 	must(t, err)
 	said, err := taker.Exec(t.Context(), "refit-agent", "backup", "verify", name, "--identity", backupIdentity)
@@ -148,15 +148,15 @@ func (b *buckets) testKept(t *testing.T, kind string) {
 	}
 	file := filepath.Join(t.TempDir(), "identity")
 	must(t, os.WriteFile(file, []byte(b.identity.String()+"\n"), 0o600))
-	t.Log(b.refit(t, "backup", "verify", name, "--identity", file))
-	t.Log(b.refit(t, "backup", "prune", "--store", kind, "--yes"))
+	t.Log(b.RunRefit(t, "backup", "verify", name, "--identity", file))
+	t.Log(b.RunRefit(t, "backup", "prune", "--store", kind, "--yes"))
 	b.onlyComplete(t, kind, 2)
 }
 
 // create takes a backup as a user does, and returns its name.
 func (s *site) create(t *testing.T, store string) string {
 	t.Helper()
-	said := s.refit(t, "backup", "create", "--store", store, "--output", "json")
+	said := s.RunRefit(t, "backup", "create", "--store", store, "--output", "json")
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	var last cliv1alpha1.Backup
 	must(t, json.Unmarshal([]byte(lines[len(lines)-1]), &last))

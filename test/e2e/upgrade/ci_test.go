@@ -27,9 +27,9 @@ func TestUpgradeCI(t *testing.T) {
 
 	monitor := s.monitor(t)
 	killing := s.kills(t, 5, 30*time.Second)
-	up := s.upgrade(t, newer, waiveBare...)
-	up.wait(t, wholeCI, exitDone)
-	show(t, "upgrade_ci_upgrade", time.Since(up.begun).Seconds(), "s")
+	up := s.Upgrade(t, newer, waiveBare...)
+	up.Wait(t, wholeCI, exitDone)
+	show(t, "upgrade_ci_upgrade", time.Since(up.Started).Seconds(), "s")
 	show(t, "upgrade_ci_kills", float64(killing.count()), "kills")
 	monitor.stop(t)
 

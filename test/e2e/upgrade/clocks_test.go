@@ -16,33 +16,32 @@ import (
 // machine whose clock is right. A machine with a wrong clock must not start the upgrade.
 func TestUpgradeClocks(t *testing.T) {
 	const ahead = 10 * time.Minute
-	s := &site{Bed: bed.New(t, cluster.Spec{Name: "upclock", Workers: 2, Kubernetes: older}), standalone: true}
+	s := &site{&bed.Site{Bed: bed.New(t, cluster.Spec{Name: "upclock", Workers: 2, Kubernetes: older}), Standalone: true}}
 	s.Agent = bed.BuildAhead(t, "refit-agent", ahead)
-	s.prepare(t)
-	s.install(t)
+	s.Prepare(t)
+	s.Install(t)
 	s.deployShop(t)
 	r := s.CreateRelease(t, newer)
 	hosts := append(slices.Clone(waiveBare), "--waive", "ClockSkewed=the hosts have no time server yet")
 
 	t.Run("check reports each host", func(t *testing.T) {
-		text := s.refused(t, exitBlocked, "check", "--to", newer)
+		text := s.Refused(t, exitBlocked, "check", "--to", newer)
 		for _, n := range s.Nodes() {
 			must(t, mentions(text, "the clock of "+n.Name()+" is "))
 		}
 	})
 	t.Run("a machine whose clock is ahead starts no upgrade", func(t *testing.T) {
-		wrong := *s
-		wrong.Bed = &bed.Bed{}
-		*wrong.Bed = *s.Bed
+		machine := *s.Bed
+		wrong := &bed.Site{Bed: &machine, Standalone: true}
 		wrong.Refit = bed.BuildAhead(t, "refit", ahead)
-		text := wrong.refused(t, exitBlocked, append([]string{"upgrade", "--to", newer, "--yes", "--standalone"}, hosts...)...)
+		text := wrong.Refused(t, exitBlocked, append([]string{"upgrade", "--to", newer, "--yes", "--standalone"}, hosts...)...)
 		must(t, mentions(text, "LocalClockSkewed"))
 		s.untouched(t, s.Nodes()...)
 	})
 	t.Run("an agent that stops is found, and the upgrade ends", func(t *testing.T) {
 		last := s.OfRole(cluster.RoleWorker)[1]
-		up := s.upgrade(t, newer, hosts...)
-		s.applies(t, s.First(cluster.RoleControlPlane))
+		up := s.Upgrade(t, newer, hosts...)
+		s.AwaitApplying(t, s.First(cluster.RoleControlPlane))
 		_, err := last.Exec(t.Context(), "systemctl", "stop", bed.AgentUnit)
 		must(t, err)
 		s.operation("to-v1-36-3").waits(t, "the agent to be missed", whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
@@ -50,7 +49,7 @@ func TestUpgradeClocks(t *testing.T) {
 		})
 		_, err = last.Exec(t.Context(), "systemctl", "start", bed.AgentUnit)
 		must(t, err)
-		up.wait(t, whole, exitDone)
+		up.Wait(t, whole, exitDone)
 	})
 	s.isAt(t, r)
 }

@@ -20,7 +20,7 @@ import (
 // docs/backup.md describes it.
 func TestBackupDrill(t *testing.T) {
 	s := newBareSite(t, cluster.Spec{Name: "updrill", Kubernetes: older}, inCluster)
-	s.install(t)
+	s.Install(t)
 	d := &drills{site: s, release: s.CreateRelease(t, newer), cp: s.First(cluster.RoleControlPlane)}
 	s.pinBackups(t)
 	t.Run("default", d.testDefault)

@@ -39,7 +39,7 @@ func TestUpgradeControlPlaneFaults(t *testing.T) {
 				begun := slices.DeleteFunc(slices.Clone(u.Status.Active), func(name string) bool { return name == at.Name() })
 				return mentions(u.Status.Message, other.Name()) == nil && len(begun) == 0 // the active node does not finish until all are healthy
 			})
-			t.Log(s.refit(t, "status", o.name))
+			t.Log(s.RunRefit(t, "status", o.name))
 			must(t, f.mends(t.Context(), other))
 		})
 		if !ok {
@@ -86,7 +86,7 @@ func (s *site) swapsKubelet(t *testing.T, o *operation, but []string) *cluster.N
 	})
 	n, err := s.Node(u.Status.Active[0])
 	must(t, err)
-	s.steps(t, n, "swap-kubelet")
+	s.AwaitStep(t, n, "swap-kubelet")
 	return n
 }
 

@@ -100,10 +100,10 @@ func joinsAgain(s scene) {
 func apiAway(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "api-away", only(c.first))
-	c.applies(t, c.first)
+	c.AwaitApplying(t, c.first)
 	must(t, c.controlPlane.Freeze())
 	time.Sleep(time.Minute) // the duration of the fault
 	must(t, c.controlPlane.Thaw())
 	o.reaches(t, refitv1alpha1.PhaseSucceeded)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 }

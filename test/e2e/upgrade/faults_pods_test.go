@@ -18,7 +18,7 @@ import (
 // bareFoundBefore requests an upgrade without the waiver: the upgrade does not start.
 func bareFoundBefore(s scene) {
 	t, c := s.t, s.trio
-	told := c.refused(t, exitBlocked, "upgrade", "--to", newer, "--yes")
+	told := c.Refused(t, exitBlocked, "upgrade", "--to", newer, "--yes")
 	must(t, mentions(told, "UnmanagedPod"))
 	must(t, mentions(told, "shop/debug"))
 	list, err := c.Kubectl(t.Context(), nil, "get", "clusterupgrades", "--output=name")
@@ -34,7 +34,7 @@ func bareFoundBefore(s scene) {
 func networkBroken(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "control-plane", func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Scope = refitv1alpha1.ScopeControlPlane })
-	c.steps(t, c.controlPlane, "swap-kubelet")
+	c.AwaitStep(t, c.controlPlane, "swap-kubelet")
 	const plugin, away = "/opt/cni/bin/host-local", "/root/host-local"
 	_, err := c.controlPlane.Exec(t.Context(), "mv", plugin, away)
 	must(t, err)
@@ -133,11 +133,11 @@ func uncordoned(s scene) {
 func budgetNeverAllows(s scene) {
 	t, c := s.t, s.trio
 	c.budgetHolds(t)
-	must(t, mentions(c.refused(t, exitBlocked, append([]string{"check", "--to", newer}, waiveBare...)...), "shop/never"))
+	must(t, mentions(c.Refused(t, exitBlocked, append([]string{"check", "--to", newer}, waiveBare...)...), "shop/never"))
 	o := c.ask(t, "budget", only(c.last), neverWaived)
 	o.does(t, "shop/never")
 	c.explains(t, c.last, "shop/never")
 	c.budgetGone(t)
 	o.reaches(t, refitv1alpha1.PhaseSucceeded)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 }

@@ -37,7 +37,7 @@ func TestUpgradeFaults(t *testing.T) {
 // explains verifies that the output of `refit explain` for a node contains these words.
 func (c *trio) explains(t *testing.T, n *cluster.Node, words ...string) {
 	t.Helper()
-	text := c.refit(t, "explain", n.Name())
+	text := c.RunRefit(t, "explain", n.Name())
 	t.Log(text)
 	for _, word := range words {
 		must(t, mentions(text, word))
@@ -47,7 +47,7 @@ func (c *trio) explains(t *testing.T, n *cluster.Node, words ...string) {
 // ends aborts an operation and verifies that it leaves nothing behind.
 func (c *trio) ends(t *testing.T, o *operation) {
 	t.Helper()
-	c.refit(t, "abort", o.name, "--yes")
+	c.RunRefit(t, "abort", o.name, "--yes")
 	o.reaches(t, refitv1alpha1.PhaseAborted)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 }

@@ -34,7 +34,7 @@ const guarding = `{apiVersion: admissionregistration.k8s.io/v1, kind: Validating
 func webhookGuardsSystem(s scene) {
 	t, c := s.t, s.trio
 	c.apply(t, guarding)
-	told := c.refused(t, exitBlocked, append([]string{"upgrade", "--to", newer, "--yes"}, waiveBare...)...)
+	told := c.Refused(t, exitBlocked, append([]string{"upgrade", "--to", newer, "--yes"}, waiveBare...)...)
 	must(t, mentions(told, "WebhookUnreachable"))
 	must(t, mentions(told, "guarding"))
 	c.delete(t, guarding)
@@ -109,5 +109,5 @@ func webhookRefuses(s scene) {
 	o.does(t, c.controlPlane.Name(), "refusing.example.com")
 	c.delete(t, refusing)
 	o.reaches(t, refitv1alpha1.PhaseSucceeded)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 }

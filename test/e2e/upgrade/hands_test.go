@@ -27,7 +27,7 @@ func TestUpgradeHands(t *testing.T) {
 		{"leave the command, and a cordon of somebody else stays", leaveAndForeignCordon},
 	})
 	c.IsAt(t, c.r)
-	history := c.refit(t, "history")
+	history := c.RunRefit(t, "history")
 	t.Log(history)
 	for _, name := range []string{"unapproved", "fetching", "draining", "repaired", "to-v1-36-3"} {
 		must(t, mentions(history, name))
@@ -38,15 +38,15 @@ func abortUnapproved(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "unapproved", approvalRequired)
 	plan := o.reaches(t, refitv1alpha1.PhaseAwaitingApproval).Status.Plan
-	must(t, mentions(c.refit(t, "status"), plan.Hash[:len("sha256:")+8]))
+	must(t, mentions(c.RunRefit(t, "status"), plan.Hash[:len("sha256:")+8]))
 	second := c.ask(t, "unapproved-too", approvalRequired)
 	must(t, mentions(second.reaches(t, refitv1alpha1.PhaseWaiting).Status.Message, "unapproved"))
-	c.refit(t, "abort", "unapproved", "--yes")
+	c.RunRefit(t, "abort", "unapproved", "--yes")
 	o.reaches(t, refitv1alpha1.PhaseAborted)
 	second.reaches(t, refitv1alpha1.PhaseAwaitingApproval)
 	second.remove(t)
 	second.gone(t)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 }
 
 func editVersion(s scene) {
@@ -55,7 +55,7 @@ func editVersion(s scene) {
 	o.reaches(t, refitv1alpha1.PhaseAwaitingApproval)
 	_, err := c.Kubectl(t.Context(), nil, "patch", "clusterupgrade", o.name, "--type=merge", "--patch", `{"spec":{"target":{"kubernetes":"v1.36.4"}}}`)
 	must(t, mentions(fmt.Sprint(err), "target cannot be changed"))
-	c.refit(t, "abort", o.name, "--yes")
+	c.RunRefit(t, "abort", o.name, "--yes")
 	o.reaches(t, refitv1alpha1.PhaseAborted)
 }
 
@@ -63,10 +63,10 @@ func abortFetching(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "fetching")
 	o.does(t, "Prefetching")
-	c.refit(t, "abort", o.name, "--yes")
+	c.RunRefit(t, "abort", o.name, "--yes")
 	o.reaches(t, refitv1alpha1.PhaseAborted)
 	c.untouched(t, c.controlPlane, c.first, c.last)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 }
 
 // pauseEarly leaves a paused operation whose control plane is done.
@@ -74,18 +74,18 @@ func pauseEarly(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "draining")
 	o.does(t, "Prefetching")
-	c.refit(t, "pause", o.name)
+	c.RunRefit(t, "pause", o.name)
 	o.reaches(t, refitv1alpha1.PhasePaused)
 	c.untouched(t, c.controlPlane)
-	c.refit(t, "resume", o.name)
-	c.steps(t, c.controlPlane, "swap-etcd") // an agent that has changed nothing yet would wait
-	c.refit(t, "pause", o.name)
+	c.RunRefit(t, "resume", o.name)
+	c.AwaitStep(t, c.controlPlane, "swap-etcd") // an agent that has changed nothing yet would wait
+	c.RunRefit(t, "pause", o.name)
 	o.waits(t, "the control plane to finish", whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
 		return u.Status.Phase == refitv1alpha1.PhasePaused && len(u.Status.Active) == 0 && u.Status.Nodes.Done == 1
 	})
 	must(t, c.NodeAt(t.Context(), c.controlPlane, newer))
 	c.untouched(t, c.first, c.last)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 }
 
 // abortDraining resumes that operation until a PDB blocks the drain of a worker.
@@ -93,16 +93,16 @@ func abortDraining(s scene) {
 	t, c := s.t, s.trio
 	o := c.operation("draining")
 	c.budgetHolds(t)
-	c.refit(t, "resume", o.name)
+	c.RunRefit(t, "resume", o.name)
 	o.does(t, "shop/never")
-	c.refit(t, "pause", o.name)
+	c.RunRefit(t, "pause", o.name)
 	o.reaches(t, refitv1alpha1.PhasePaused)
-	c.noCordonLeft(t)
-	c.refit(t, "resume", o.name)
+	c.NoCordonLeft(t)
+	c.RunRefit(t, "resume", o.name)
 	o.does(t, "shop/never")
-	c.refit(t, "abort", o.name, "--yes")
+	c.RunRefit(t, "abort", o.name, "--yes")
 	o.reaches(t, refitv1alpha1.PhaseAborted)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 	c.untouched(t, c.first, c.last)
 	c.budgetGone(t)
 }
@@ -112,7 +112,7 @@ func abortDraining(s scene) {
 func retryRepaired(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "repaired", only(c.first))
-	c.applies(t, c.first)
+	c.AwaitApplying(t, c.first)
 	must(t, bed.WriteOn(t.Context(), c.first, extraFlags, "[Service]\nEnvironment=\"KUBELET_EXTRA_ARGS=--pod-infra-container-image=pause:3.10\"\n"))
 	stalled := o.reaches(t, refitv1alpha1.PhaseStalled)
 	if len(stalled.Status.Failures) != 1 || stalled.Status.Failures[0].Node != c.first.Name() || stalled.Status.Failures[0].Remedy == "" {
@@ -124,9 +124,9 @@ func retryRepaired(s scene) {
 		_, err := c.first.Exec(t.Context(), argv...)
 		must(t, err)
 	}
-	c.refit(t, "retry", o.name)
+	c.RunRefit(t, "retry", o.name)
 	o.reaches(t, refitv1alpha1.PhaseSucceeded)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 }
 
 // extraFlags is the file with the host owner's own kubelet flags.
@@ -139,7 +139,7 @@ func deleteDraining(s scene) {
 	o.does(t, "shop/never")
 	o.remove(t)
 	o.gone(t)
-	c.noCordonLeft(t)
+	c.NoCordonLeft(t)
 	c.untouched(t, c.last)
 	c.budgetGone(t)
 }
@@ -155,8 +155,8 @@ func changePolicy(s scene) {
 		"--patch", `{"spec":{"pools":[{"name":"default","drain":{"timeout":"1s","onBlocked":"Skip"}}]}}`)
 	must(t, err)
 	hash := o.reaches(t, refitv1alpha1.PhaseAwaitingApproval).Status.Plan.ProposedHash
-	must(t, mentions(c.refused(t, exitFailed, "approve", o.name), "approve "+o.name+" --plan"))
-	must(t, mentions(c.refit(t, "approve", o.name, "--plan", hash), hash))
+	must(t, mentions(c.Refused(t, exitFailed, "approve", o.name), "approve "+o.name+" --plan"))
+	must(t, mentions(c.RunRefit(t, "approve", o.name, "--plan", hash), hash))
 	stalled := o.reaches(t, refitv1alpha1.PhaseStalled)
 	if stalled.Status.Nodes.Skipped != 1 {
 		t.Errorf("of the nodes are %+v", stalled.Status.Nodes)
@@ -171,15 +171,15 @@ func leaveAndForeignCordon(s scene) {
 	t, c := s.t, s.trio
 	_, err := c.Kubectl(t.Context(), nil, "cordon", c.first.Name())
 	must(t, err)
-	up := c.upgrade(t, newer, append(waiveBare, "--scope", "Workers", "--waive", "NodeCordonedByHand/Node "+c.first.Name()+"=somebody looks at it")...)
+	up := c.Upgrade(t, newer, append(waiveBare, "--scope", "Workers", "--waive", "NodeCordonedByHand/Node "+c.first.Name()+"=somebody looks at it")...)
 	o := c.operation("to-v1-36-3")
 	o.waits(t, "the operation to begin", whole, func(u *refitv1alpha1.ClusterUpgrade) bool { return u.Status.Phase == refitv1alpha1.PhaseRunning })
-	up.interrupt(t)
-	up.wait(t, checkTimeout, exitInterrupted)
-	must(t, mentions(up.said.String(), "refit watch"))
-	c.refit(t, "watch", o.name)
+	up.Interrupt(t)
+	up.Wait(t, checkTimeout, exitInterrupted)
+	must(t, mentions(up.Output.String(), "refit watch"))
+	c.RunRefit(t, "watch", o.name)
 	o.reaches(t, refitv1alpha1.PhaseSucceeded)
-	c.noCordonLeft(t, c.first.Name())
+	c.NoCordonLeft(t, c.first.Name())
 	_, err = c.Kubectl(t.Context(), nil, "uncordon", c.first.Name())
 	must(t, err)
 }

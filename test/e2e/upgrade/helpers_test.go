@@ -2,11 +2,7 @@
 
 package upgrade
 
-import (
-	"time"
-
-	"github.com/refit-dev/refit/test/e2e/bed"
-)
+import "github.com/refit-dev/refit/test/e2e/bed"
 
 // Aliases for helpers that are used throughout the package.
 var (
@@ -24,7 +20,11 @@ const (
 
 	checkTimeout = bed.CheckTimeout
 	recovery     = bed.Recovery
-	// whole limits the time of an operation on a whole cluster, including all disturbances by
-	// tests.
-	whole = 30 * time.Minute
+	whole        = bed.Whole
+
+	exitDone        = bed.ExitDone
+	exitFailed      = bed.ExitFailed
+	exitUsage       = bed.ExitUsage
+	exitBlocked     = bed.ExitBlocked
+	exitInterrupted = bed.ExitInterrupted
 )

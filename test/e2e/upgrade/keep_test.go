@@ -50,23 +50,23 @@ func TestUpgradeKeep(t *testing.T) {
 	for _, n := range nodes[:len(nodes)-1] {
 		s.audits(t, n)
 	}
-	has(t, s.refused(t, exitFailed, "keep", first.Name(), "--yes"), "is not the same on "+last.Name(), "kube-apiserver+json.yaml")
+	has(t, s.Refused(t, exitFailed, "keep", first.Name(), "--yes"), "is not the same on "+last.Name(), "kube-apiserver+json.yaml")
 	s.audits(t, last)
 
-	blocked := s.refused(t, exitBlocked, append([]string{"check", "--to", newer}, waiveBare...)...)
+	blocked := s.Refused(t, exitBlocked, append([]string{"check", "--to", newer}, waiveBare...)...)
 	has(t, blocked, "kube-apiserver --audit-policy-file", "refit keep "+first.Name())
-	has(t, s.refused(t, exitUsage, "keep", first.Name()), "+ - name: audit-policy-file", "use --yes")
-	kept := s.refit(t, "keep", first.Name(), "--yes")
+	has(t, s.Refused(t, exitUsage, "keep", first.Name()), "+ - name: audit-policy-file", "use --yes")
+	kept := s.RunRefit(t, "keep", first.Name(), "--yes")
 	t.Log(kept)
 	has(t, kept, "+ - name: audit-policy-file", "Kept 5 security settings")
-	has(t, s.refit(t, "keep", first.Name()), "There is nothing to keep")
-	has(t, s.refit(t, "keep", last.Name()), "There is nothing to keep")
-	if found := s.refit(t, append([]string{"check", "--to", newer}, waiveBare...)...); strings.Contains(found, "SecuritySettingLost") {
+	has(t, s.RunRefit(t, "keep", first.Name()), "There is nothing to keep")
+	has(t, s.RunRefit(t, "keep", last.Name()), "There is nothing to keep")
+	if found := s.RunRefit(t, append([]string{"check", "--to", newer}, waiveBare...)...); strings.Contains(found, "SecuritySettingLost") {
 		t.Errorf("the check still reports\n%s", found)
 	}
 
 	monitor := s.monitor(t)
-	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)
+	s.Upgrade(t, newer, waiveBare...).Wait(t, whole, exitDone)
 	monitor.stop(t)
 	s.isAt(t, r)
 	for _, n := range nodes {

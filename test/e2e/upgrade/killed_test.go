@@ -86,24 +86,24 @@ func killedStandalone(t *testing.T) {
 	begun := time.Now()
 	kills := 0
 	for tries := 0; kills < wanted && tries < 4*wanted; tries++ {
-		up := s.upgrade(t, newer, waiveBare...)
+		up := s.Upgrade(t, newer, waiveBare...)
 		// A random time for the kill. The predecessor's Lease lasts 15 s.
-		ended := up.lasts(20*time.Second + rand.N(20*time.Second))
-		if ended && up.cmd.ProcessState.Success() {
+		ended := up.Lasts(20*time.Second + rand.N(20*time.Second))
+		if ended && up.Cmd.ProcessState.Success() {
 			break
 		}
 		if !ended { // otherwise the only API server was unavailable when the command started
-			up.kill(t)
+			up.Kill(t)
 			kills++
 		}
 	}
-	left := s.upgrade(t, newer, waiveBare...)
-	if ended := left.lasts(25 * time.Second); !ended {
-		left.interrupt(t)
-		left.wait(t, checkTimeout, exitInterrupted)
-		must(t, mentions(left.said.String(), "--standalone")) // the command to resume with
+	left := s.Upgrade(t, newer, waiveBare...)
+	if ended := left.Lasts(25 * time.Second); !ended {
+		left.Interrupt(t)
+		left.Wait(t, checkTimeout, exitInterrupted)
+		must(t, mentions(left.Output.String(), "--standalone")) // the command to resume with
 	}
-	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)
+	s.Upgrade(t, newer, waiveBare...).Wait(t, whole, exitDone)
 	show(t, "upgrade_killed_standalone", time.Since(begun).Seconds(), "s")
 	show(t, "upgrade_kills_standalone", float64(kills), "kills")
 	monitor.stop(t)

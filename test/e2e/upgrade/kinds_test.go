@@ -3,16 +3,11 @@
 package upgrade
 
 import (
-	"context"
-	"os"
 	"testing"
-	"time"
 
 	"github.com/refit-dev/refit/test/e2e/bed"
-	"github.com/refit-dev/refit/test/testbed/bare"
 	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
-	"github.com/refit-dev/refit/test/testbed/sample"
 )
 
 // kind is a kind of cluster, and how it is upgraded.
@@ -52,7 +47,7 @@ func (k kind) upgrade(t *testing.T) {
 	}
 	must(t, s.DeployWorkload(t.Context())) // sampled; its PDB is respected from the start
 	monitor := s.monitor(t)
-	s.measured(t, k.figure, r.Parts.Kubernetes, waiveBare...)
+	s.Measured(t, k.figure, r.Parts.Kubernetes, waiveBare...)
 	monitor.stop(t)
 	for _, n := range s.Nodes() {
 		want := 1
@@ -80,30 +75,6 @@ func (s *site) isAt(t *testing.T, r *bed.Release) {
 	t.Helper()
 	must(t, s.RecordRelease(r.Parts))
 	s.IsAt(t, r)
-	s.noCordonLeft(t)
+	s.NoCordonLeft(t)
 	must(t, until(t.Context(), "the shop to be open again", checkTimeout, s.shopOpen))
-}
-
-// measured runs `refit upgrade` while it samples the API and a Service. It returns the duration of
-// the command in seconds, and the samples.
-func (s *site) measured(t *testing.T, figure, to string, more ...string) (float64, sample.Report) {
-	t.Helper()
-	sampler, err := bare.StartSampler(t.Context(), s.Cluster)
-	must(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	go bare.SampleHealthyNodes(ctx, s.Cluster, sampler)
-	up := s.upgrade(t, to, more...)
-	up.wait(t, whole, exitDone)
-	took := time.Since(up.begun).Seconds()
-	must(t, s.WaitWorkload(t.Context())) // a gap must have an end to be measured
-	stop()
-	report := sampler.Stop()
-	must(t, report.WriteTable(os.Stdout))
-	show(t, figure, took, "s")
-	bed.ShowGaps(t, figure, "all", report)
-	if service, _ := report.Kind(sample.KindService); s.Spec().Workers > 1 && service.Failed > 0 {
-		t.Errorf("%d requests to a Service behind a budget failed", service.Failed)
-	}
-	return took, report
 }

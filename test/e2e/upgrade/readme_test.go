@@ -15,6 +15,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
@@ -88,7 +89,7 @@ func follow(t *testing.T, script string) {
 	cmd.Dir = "../../.."
 	cmd.Env = append(os.Environ(), "PATH="+parts.Bin+":"+os.Getenv("PATH"), "TERM=xterm", "COLUMNS=120")
 	cmd.Stdin = strings.NewReader("yes\n")
-	said := &said{line: func(line string) { t.Log(strings.TrimRight(line, "\r")) }}
+	said := &bed.Output{Line: func(line string) { t.Log(strings.TrimRight(line, "\r")) }}
 	cmd.Stdout, cmd.Stderr = said, said
 	must(t, cmd.Run())
 }

@@ -20,9 +20,9 @@ func TestUpgradeRequests(t *testing.T) {
 	for i := range bed.Count(t, "REFIT_UPGRADES", 3) {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			s := newBareSite(t, cluster.Spec{Name: "requests", ControlPlanes: 3, Workers: 2, Kubernetes: older}, inCluster)
-			s.install(t)
+			s.Install(t)
 			r := s.CreateRelease(t, newer)
-			s.measured(t, "requests_upgrade", newer)
+			s.Measured(t, "requests_upgrade", newer)
 			s.IsAt(t, r)
 		})
 	}

@@ -28,7 +28,7 @@ func TestBackupRestoreSingle(t *testing.T) {
 	s, r := newRestored(t, cluster.Spec{Name: "restore1", ControlPlanes: 1, Workers: 1, Kubernetes: older})
 	s.losesAndRestores(t, "corrupted", 1, corruptEtcd, true)
 	s.losesAndRestores(t, "deleted", 1, deleteEtcd, false)
-	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)
+	s.Upgrade(t, newer, waiveBare...).Wait(t, whole, exitDone)
 	s.isAt(t, r)
 }
 
@@ -39,7 +39,7 @@ func TestBackupRestoreThree(t *testing.T) {
 	s.losesAndRestores(t, "one-of-three", 1, loseEtcd, true)
 	s.losesAndRestores(t, "all-three-corrupted", 3, corruptEtcd, true)
 	s.losesAndRestores(t, "all-three", 3, loseEtcd, true)
-	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)
+	s.Upgrade(t, newer, waiveBare...).Wait(t, whole, exitDone)
 	s.isAt(t, r)
 }
 

@@ -37,10 +37,10 @@ func TestUpgradeTime(t *testing.T) {
 	})
 	t.Run("refit", func(t *testing.T) {
 		s := newBareSite(t, spec, inCluster)
-		s.install(t)
+		s.Install(t)
 		r := s.CreateRelease(t, newer)
 		var report sample.Report
-		byRefit, report = s.measured(t, "time_upgrade_3_2", newer)
+		byRefit, report = s.Measured(t, "time_upgrade_3_2", newer)
 		gapByRefit, longest = gapOf(report), longestGap(report)
 		s.IsAt(t, r)
 	})

@@ -16,7 +16,7 @@ import (
 // except for backups and the namespace of their credentials.
 func (s *site) uninstall(t *testing.T) {
 	t.Helper()
-	s.refit(t, "uninstall", "--yes")
+	s.RunRefit(t, "uninstall", "--yes")
 	for _, kinds := range []string{
 		"customresourcedefinitions,namespaces,clusterroles,clusterrolebindings", "validatingadmissionpolicies,validatingadmissionpolicybindings",
 		"pods,roles,rolebindings,configmaps,leases",
