@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -30,24 +32,75 @@ func clock(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatu
 	return func(to *refitv1alpha1.NodeReportStatus) { to.ClockOffsetMilliseconds = &ahead }, nil
 }
 
+// The probe of the endpoint is repeated: a single one may fail under high load, or while the
+// address moves to another node.
+const (
+	endpointProbes       = 3
+	endpointProbeTimeout = 5 * time.Second
+	endpointProbePause   = 2 * time.Second
+)
+
 // endpoint probes the address that the whole cluster uses: the kubelet of a control plane node may
 // use its local API server instead.
 func endpoint(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	if s.API == nil {
 		return nil, nil //nolint:nilnil // no facts
 	}
-	address, err := s.API.Server()
+	address, err := s.endpointURL(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if config, err := clientcmd.LoadFromFile(s.path(adminConf)); err == nil && s.controlPlane() {
-		if named, has := config.Contexts[config.CurrentContext]; has && config.Clusters[named.Cluster] != nil {
-			address = config.Clusters[named.Cluster].Server
+	reachable := false
+	for i := 0; i < endpointProbes && !reachable; i++ {
+		if i > 0 {
+			s.pause(ctx, endpointProbePause)
+		}
+		reachable = s.ready(ctx, address)
+	}
+	return func(to *refitv1alpha1.NodeReportStatus) { to.EndpointReachable = &reachable }, nil
+}
+
+// endpointURL returns the URL of the endpoint that the ClusterConfiguration states. If it states
+// none, or cannot be read, a control plane node uses the server of admin.conf, which may be its own
+// API server, and a worker that of its kubelet.
+func (s *Sources) endpointURL(ctx context.Context) (string, error) {
+	if data, err := s.API.KubeadmConfig(ctx); err == nil {
+		if config, err := kubeadm.ReadClusterConfig(data); err == nil && config.ControlPlaneEndpoint != "" {
+			return "https://" + withPort(config.ControlPlaneEndpoint), nil
 		}
 	}
-	code, _, err := s.API.Get(ctx, address, "/readyz")
-	reachable := err == nil && code == http.StatusOK
-	return func(to *refitv1alpha1.NodeReportStatus) { to.EndpointReachable = &reachable }, nil
+	if config, err := clientcmd.LoadFromFile(s.path(adminConf)); err == nil && s.controlPlane() {
+		if named, has := config.Contexts[config.CurrentContext]; has && config.Clusters[named.Cluster] != nil {
+			return config.Clusters[named.Cluster].Server, nil
+		}
+	}
+	return s.API.Server()
+}
+
+// withPort adds the default port, which kubeadm omits. An IPv6 address may have brackets.
+func withPort(address string) string {
+	if _, _, err := net.SplitHostPort(address); err == nil {
+		return address
+	}
+	return net.JoinHostPort(strings.Trim(address, "[]"), "6443")
+}
+
+func (s *Sources) ready(ctx context.Context, server string) bool {
+	ctx, cancel := context.WithTimeout(ctx, endpointProbeTimeout)
+	defer cancel()
+	code, _, err := s.API.Get(ctx, server, "/readyz")
+	return err == nil && code == http.StatusOK
+}
+
+// pause waits, but not longer than the context.
+func (s *Sources) pause(ctx context.Context, d time.Duration) {
+	if s.noPauses {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }
 
 func certs(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {

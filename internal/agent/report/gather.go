@@ -42,7 +42,8 @@ type Sources struct {
 	// Cache keeps results that change only with their files; if nil, nothing is cached.
 	Cache *Cache
 
-	root string // root of the host's file system, for tests
+	root     string // root of the host's file system, for tests
+	noPauses bool   // for tests
 }
 
 // API is the part of the API client that reports need.

@@ -35,7 +35,7 @@ func must(t *testing.T, err error) {
 // rooted returns sources on a host with these files.
 func rooted(t *testing.T, files map[string]string) *Sources {
 	t.Helper()
-	s := &Sources{root: t.TempDir(), Settings: settings.Settings{StateDir: "/var/lib/refit", CRISocket: "/run/absent.sock"}}
+	s := &Sources{root: t.TempDir(), noPauses: true, Settings: settings.Settings{StateDir: "/var/lib/refit", CRISocket: "/run/absent.sock"}}
 	for name, text := range files {
 		must(t, os.MkdirAll(filepath.Dir(s.path(name)), 0o755))
 		must(t, os.WriteFile(s.path(name), []byte(text), 0o600))
@@ -249,6 +249,8 @@ type fakeAPI struct {
 	codes     map[string]int
 	requested *[]string
 	ahead     time.Duration
+	// silent is how many requests fail first.
+	silent *int
 }
 
 func (f fakeAPI) ServerTime(context.Context) (server, host time.Time, err error) {
@@ -257,6 +259,10 @@ func (f fakeAPI) ServerTime(context.Context) (server, host time.Time, err error)
 
 func (f fakeAPI) Get(_ context.Context, server, path string) (int, []byte, error) {
 	*f.requested = append(*f.requested, server+path)
+	if f.silent != nil && *f.silent > 0 {
+		*f.silent--
+		return 0, nil, errors.New("deadline exceeded")
+	}
 	if code := f.codes[path]; code != 0 {
 		return code, []byte(`{"gitVersion":"v1.35.4"}`), nil
 	}
@@ -306,6 +312,59 @@ func TestAPIFacts(t *testing.T) {
 	gather(fakeAPI{})
 	if *got.EndpointReachable || got.APIServer.Ready {
 		t.Errorf("API server unreachable: %+v", got)
+	}
+}
+
+// admin.conf and kubelet.conf of a control plane node may have its own API server.
+func TestEndpointOfTheClusterConfigurationIsProbed(t *testing.T) {
+	const config = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.35.4\n"
+	for situation, tt := range map[string]struct {
+		endpoint, want string
+		unreadable     bool
+	}{
+		"an address":            {endpoint: "10.0.0.100:8443", want: "https://10.0.0.100:8443/readyz"},
+		"a name without a port": {endpoint: "api.example.com", want: "https://api.example.com:6443/readyz"},
+		"IPv6 without a port":   {endpoint: "'[fd00::100]'", want: "https://[fd00::100]:6443/readyz"},
+		"none":                  {want: "https://10.0.0.1:6443/readyz"},
+		"it cannot be read":     {unreadable: true, want: "https://10.0.0.1:6443/readyz"},
+		"an empty one":          {endpoint: "''", want: "https://10.0.0.1:6443/readyz"},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			s := rooted(t, map[string]string{
+				"/etc/kubernetes/manifests/kube-apiserver.yaml": podOf("kube-apiserver", ""),
+				"/etc/kubernetes/admin.conf":                    "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters: [{name: c, cluster: {server: 'https://10.0.0.1:6443'}}]\ncontexts: [{name: x, context: {cluster: c}}]\n",
+			})
+			var requested []string
+			api := fakeAPI{codes: map[string]int{"/readyz": 200}, requested: &requested}
+			if !tt.unreadable {
+				text := config
+				if tt.endpoint != "" {
+					text += "controlPlaneEndpoint: " + tt.endpoint + "\n"
+				}
+				api.config = map[string]string{"ClusterConfiguration": text}
+			}
+			s.API = api
+			_, err := endpoint(t.Context(), s)
+			must(t, err)
+			if !slices.Equal(requested, []string{tt.want}) {
+				t.Errorf("requested %q, want %q", requested, tt.want)
+			}
+		})
+	}
+}
+
+// A single probe may fail under high load, which must not block an upgrade.
+func TestEndpointIsUnreachableAfterRepeatedProbes(t *testing.T) {
+	for failures, want := range map[int]bool{0: true, 2: true, 3: false} {
+		s := rooted(t, nil)
+		var requested []string
+		s.API = fakeAPI{codes: map[string]int{"/readyz": 200}, requested: &requested, silent: &failures}
+		write, err := endpoint(t.Context(), s)
+		must(t, err)
+		var got refitv1alpha1.NodeReportStatus
+		if write(&got); *got.EndpointReachable != want {
+			t.Errorf("reachable: %t after %q", *got.EndpointReachable, requested)
+		}
 	}
 }
 
