@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -44,31 +45,30 @@ func (s *Sources) kubeVIP() ([]refitv1alpha1.VirtualIPFacts, error) {
 			continue
 		}
 		for i := range read.Pod.Spec.Containers {
-			if facts, is := kubeVIPFacts(&read.Pod.Spec.Containers[i]); is {
-				found = append(found, facts)
-			}
+			found = append(found, kubeVIPFacts(&read.Pod.Spec.Containers[i])...)
 		}
 	}
 	return found, nil
 }
 
-func kubeVIPFacts(c *corev1.Container) (facts refitv1alpha1.VirtualIPFacts, is bool) {
+// kubeVIPFacts returns the addresses of the endpoint that a container of kube-vip moves.
+func kubeVIPFacts(c *corev1.Container) []refitv1alpha1.VirtualIPFacts {
 	image := c.Image[strings.LastIndex(c.Image, "/")+1:]
-	if !strings.HasPrefix(image, "kube-vip") {
-		return facts, false
-	}
 	env := map[string]string{}
 	for _, e := range c.Env {
 		env[e.Name] = e.Value
 	}
 	on := func(name string) bool { return env[name] == "true" }
-	facts = refitv1alpha1.VirtualIPFacts{
-		Address: env["address"], Software: refitv1alpha1.KubeVIP, Shared: on("bgp_enable") || on("enable_rt") || on("vip_wireguard"),
+	if !strings.HasPrefix(image, "kube-vip") || !on("cp_enable") {
+		return nil
 	}
-	if facts.Address == "" {
-		facts.Address = env["vip_address"] // before 0.4
+	shared, elected := on("bgp_enable") || on("vip_routingtable") || on("vip_wireguard"), on("vip_leaderelection")
+	var found []refitv1alpha1.VirtualIPFacts
+	// vip_address is its name before 0.4. There may be one for each family.
+	for address := range strings.SplitSeq(cmp.Or(env["address"], env["vip_address"]), ",") {
+		if address = strings.TrimSpace(address); address != "" {
+			found = append(found, refitv1alpha1.VirtualIPFacts{Address: address, Software: refitv1alpha1.KubeVIP, HealthCheck: &elected, Shared: shared})
+		}
 	}
-	elected := on("vip_leaderelection")
-	facts.HealthCheck = &elected
-	return facts, facts.Address != "" && on("cp_enable")
+	return found
 }

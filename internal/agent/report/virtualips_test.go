@@ -72,8 +72,16 @@ vrrp_instance api {
 			kubeVIP("cp_enable=true", "vip_arp=true", "vip_leaderelection=true", "address=10.0.0.100"),
 			[]refitv1alpha1.VirtualIPFacts{moved(refitv1alpha1.KubeVIP, "10.0.0.100", true)},
 		},
-		"kube-vip with BGP":          {kubeVIP("cp_enable=true", "bgp_enable=true", "address=10.0.0.100"), []refitv1alpha1.VirtualIPFacts{shared}},
-		"kube-vip for Services only": {kubeVIP("svc_enable=true", "address=10.0.0.100"), nil},
+		"kube-vip with an address of each family": {
+			kubeVIP("cp_enable=true", "vip_arp=true", "vip_leaderelection=true", "address=10.0.0.100, fd00::100"),
+			[]refitv1alpha1.VirtualIPFacts{moved(refitv1alpha1.KubeVIP, "10.0.0.100", true), moved(refitv1alpha1.KubeVIP, "fd00::100", true)},
+		},
+		"kube-vip with routing tables": {
+			kubeVIP("cp_enable=true", "vip_routingtable=true", "address=10.0.0.100"), []refitv1alpha1.VirtualIPFacts{shared},
+		},
+		"kube-vip without an address": {kubeVIP("cp_enable=true", "vip_leaderelection=true"), nil},
+		"kube-vip with BGP":           {kubeVIP("cp_enable=true", "bgp_enable=true", "address=10.0.0.100"), []refitv1alpha1.VirtualIPFacts{shared}},
+		"kube-vip for Services only":  {kubeVIP("svc_enable=true", "address=10.0.0.100"), nil},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			write, err := virtualIPs(t.Context(), rooted(t, tt.files))
