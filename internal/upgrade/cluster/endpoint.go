@@ -73,6 +73,13 @@ func (s *Snapshot) VirtualIP(n *Node) *refitv1alpha1.VirtualIPFacts {
 	return nil
 }
 
+// HoldsVirtually reports whether a control plane node has the address of the endpoint on an
+// interface, in addition to its own addresses.
+func (s *Snapshot) HoldsVirtually(n *Node) bool {
+	address, single := s.endpointIP()
+	return single && slices.Contains(s.EndpointHolders(), n) && !hasAddress(n.Addresses, address)
+}
+
 // Host is the host of the endpoint, without its port.
 func (e *Endpoint) Host() string {
 	host, _ := e.split()

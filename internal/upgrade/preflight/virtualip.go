@@ -43,6 +43,9 @@ func virtualIPUnchecked(v *view) []Finding {
 	}
 	return v.onHosts(func(n *node, _ *refitv1alpha1.NodeReportStatus) Finding {
 		facts := v.s.VirtualIP(n.Node)
+		if n.ControlPlane && facts == nil && v.s.HoldsVirtually(n.Node) {
+			return movedByOthers(v.s.Endpoint.Host(), n.Name)
+		}
 		if !n.ControlPlane || facts == nil || (facts.HealthCheck != nil && *facts.HealthCheck) {
 			return Finding{}
 		}
@@ -57,6 +60,18 @@ func virtualIPUnchecked(v *view) []Finding {
 		}
 		return f
 	})
+}
+
+// movedByOthers is the finding for a node that holds the address, but has neither keepalived nor a
+// static pod of kube-vip.
+func movedByOthers(address, node string) Finding {
+	return Finding{
+		Unknown: true,
+		Message: fmt.Sprintf("%s holds %s, and it is unknown which software moves the address and whether it checks the API server", node, address),
+		Remedy: fmt.Sprintf("Find out what moves the address, such as kube-vip in a DaemonSet: run `kubectl -n kube-system get daemonsets`. "+
+			"Check that it leaves a node whose API server is down (kube-vip: vip_leaderelection is \"true\"). "+
+			"If not, the API is unavailable at %s while the API server of %s is replaced.", address, node),
+	}
 }
 
 func uncheckedRemedy(facts *refitv1alpha1.VirtualIPFacts, node string) string {

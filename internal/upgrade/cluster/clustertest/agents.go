@@ -32,6 +32,7 @@ func Agents() Change {
 			}
 			n.Report.APIServer = &refitv1alpha1.APIServerFacts{Version: n.Static["kube-apiserver"].Version, Ready: true}
 			n.Report.Drift = &refitv1alpha1.DriftFacts{Known: true}
+			n.Report.VirtualIPs = kubeVIP()
 			if leads {
 				n.Report.Addresses = append(n.Report.Addresses, "10.0.0.100")
 				s.Endpoint.Via = cluster.ViaInterface
@@ -45,6 +46,12 @@ func MachineID(node string) string {
 	hash := fnv.New128a()
 	hash.Write([]byte(node))
 	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// kubeVIP is how the control plane nodes move the address of the endpoint.
+func kubeVIP() []refitv1alpha1.VirtualIPFacts {
+	elected := true
+	return []refitv1alpha1.VirtualIPFacts{{Address: "10.0.0.100", Software: refitv1alpha1.KubeVIP, HealthCheck: &elected}}
 }
 
 func report(n *cluster.Node) *refitv1alpha1.NodeReportStatus {
