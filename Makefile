@@ -32,9 +32,11 @@ E2E_UPGRADE_RUN ?= ^TestUpgradeCI
 E2E_UPGRADE_FULL_RUN ?= ^TestUpgrade
 E2E_BACKUP_RUN ?= ^(TestBackupDrill|TestBackupRestoreSingle)$$
 E2E_BACKUP_FULL_RUN ?= ^TestBackup
+E2E_HOSTS_RUN ?= ^TestHostsCI$$
+E2E_HOSTS_FULL_RUN ?= ^(TestHosts|TestVirtualIP)
 
 # The targets of `make ci`, in order.
-CI := verify-tidy verify-generate language lint verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade
+CI := verify-tidy verify-generate language lint verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade e2e-hosts
 
 ##@ Development
 
@@ -304,6 +306,16 @@ e2e-backup-full: export REFIT_CORRUPTIONS := 10000
 e2e-backup-full: ## Store backups with faults, verify 10,000 corruptions, restore backups and rehearse upgrades on them
 	$(GO) test -count=1 -v -run '^TestCorruptedBackupsAreRefused$$' ./internal/engine/backup/
 	$(call e2e,$(E2E_BACKUP_FULL_RUN),60m)
+
+# One node without workers and without the controller: about a minute, most of which creates the cluster. An upgrade would double
+# that, and shows little on one node: its address cannot move. The first run builds kube-vip, which takes minutes.
+.PHONY: e2e-hosts
+e2e-hosts: ## Check that Refit recognizes kinds of hosts, such as those with a virtual IP
+	$(call e2e,$(E2E_HOSTS_RUN),15m)
+
+.PHONY: e2e-hosts-full
+e2e-hosts-full: ## Upgrade clusters with a virtual IP (keepalived, kube-vip), and cut the power of its holder; E2E_HOSTS_FULL_RUN selects some
+	$(call e2e,$(E2E_HOSTS_FULL_RUN),3h)
 
 ##@ CI
 

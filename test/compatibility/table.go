@@ -30,12 +30,21 @@ var Table = []Section{
 		{Kind: "Three control plane nodes behind HAProxy", Status: Tested, Tests: []string{"TestUpgradeKinds/three and two in the cluster"}},
 		{Kind: "Five control plane nodes", Status: Expected},
 		{
-			Kind: "A virtual IP on a control plane node (keepalived, kube-vip in a static pod)", Status: Expected, Note: "the holder is upgraded last",
-			Evidence: "unit tests of the plan",
+			Kind: "A virtual IP of keepalived that leaves a node whose API server is down", Status: Expected, Note: "the holder is upgraded last",
+			Tests: []string{"TestVirtualIPKeepalived", "TestVirtualIPPowerCut"},
+		},
+		{
+			Kind: "A virtual IP of kube-vip in static pods, with leader election", Status: Expected, Note: "the holder is upgraded last",
+			Tests: []string{"TestVirtualIPKubeVIP"},
+		},
+		{
+			Kind: "A virtual IP that other software moves, or kube-vip in a DaemonSet", Status: Expected,
+			Note: "with a warning: check whether the address leaves a node whose API server is down", Checks: []string{"VirtualIPUnchecked"},
 		},
 		{
 			Kind: "A virtual IP that stays on a node whose API server is down", Status: Expected,
-			Note: "with a warning: the API is unavailable at that address meanwhile", Checks: []string{"VirtualIPUnchecked"},
+			Note:  "with a warning: the API is unavailable at that address meanwhile",
+			Tests: []string{"TestVirtualIPKeepalivedUnchecked"}, Checks: []string{"VirtualIPUnchecked"},
 		},
 		{
 			Kind: "The address of the API endpoint on several control plane nodes, except with kube-vip and BGP", Status: Refused, Note: "can be waived",
