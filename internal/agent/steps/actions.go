@@ -36,6 +36,7 @@ var Actions = map[string]Action{
 	node.StepRender:    {Do: render},
 
 	node.StepCertificates: {Do: renewCertificates, Undo: repairCertificates},
+	node.StepPods:         {Do: restartReaders, Probe: readersCurrent, Undo: finishReaders},
 	node.StepEtcd:         {Await: lockPackages, Do: swapEtcd, Probe: etcdProven, AwaitUndo: secureUndoneMember, Undo: undoEtcd},
 	node.StepAPIServer:    {Await: lockPackages, Do: swapAPIServer, Undo: undoAPIServer},
 	node.StepControllers:  {Await: lockPackages, Do: swapControllers, Undo: undoControllers},

@@ -44,6 +44,8 @@ const (
 var (
 	ManifestsDir = kubernetesDir + "/manifests"
 
+	kubeconfigsDir = kubernetesDir
+
 	controllerManagerConf = kubernetesDir + "/controller-manager.conf"
 
 	kubeletFlags     = kubeletDir + "/kubeadm-flags.env"

@@ -173,12 +173,13 @@ func (r *Review) addKubeconfig(saved *host.Saved, path string, now time.Time) er
 // addForwardOnly adds the changes that no rollback undoes.
 func (r *Review) addForwardOnly(w node.Upgrade) {
 	for _, step := range node.Steps(w) {
-		if step.Undo == node.UndoIfUnhealthy {
-			r.Kept = append(r.Kept, map[string]string{
-				node.StepCertificates: "renewed certificates: they have the same CA and work with the previous version",
-				node.StepEtcd:         "etcd: its data is forward-only",
-				node.StepContainerd:   "containerd: its data is forward-only",
-			}[step.Name])
+		kept := map[string]string{
+			node.StepCertificates: "renewed certificates: they have the same CA and work with the previous version",
+			node.StepEtcd:         "etcd: its data is forward-only",
+			node.StepContainerd:   "containerd: its data is forward-only",
+		}[step.Name]
+		if step.Undo == node.UndoIfUnhealthy && kept != "" { // restarted pods have no data to keep
+			r.Kept = append(r.Kept, kept)
 		}
 	}
 }

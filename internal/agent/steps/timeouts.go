@@ -17,6 +17,9 @@ const (
 	kubeletTimeout = 3 * time.Minute
 	// terminationTimeout is how long a static pod may take to end.
 	terminationTimeout = time.Minute
+	// restartTimeout is how long the kubelet may take to start a container that was stopped. It
+	// waits longer for one that has crashed before.
+	restartTimeout = 2 * time.Minute
 	// othersTimeout is how long the other etcd members may take to become healthy.
 	othersTimeout = 5 * time.Minute
 	// imageTimeout is how long an imported image may take to appear in the CRI.

@@ -19,7 +19,7 @@ import (
 // bounds are all bounded waits inside of steps, as the source names them.
 func bounds(s settings.Settings) map[string]time.Duration {
 	return map[string]time.Duration{
-		"kubeletTimeout": kubeletTimeout, "terminationTimeout": terminationTimeout, "othersTimeout": othersTimeout,
+		"kubeletTimeout": kubeletTimeout, "terminationTimeout": terminationTimeout, "othersTimeout": othersTimeout, "restartTimeout": restartTimeout,
 		"imageTimeout": imageTimeout, "requestTimeout": requestTimeout, "config.Timeout": requestTimeout,
 		"h.Settings.Timeouts.Etcd.Duration()": s.Timeouts.Etcd.Duration(), "h.Settings.Timeouts.APIServer.Duration()": s.Timeouts.APIServer.Duration(),
 		"h.Settings.Timeouts.Controllers.Duration()": s.Timeouts.Controllers.Duration(), "h.Settings.Timeouts.Containerd.Duration()": s.Timeouts.Containerd.Duration(),
@@ -34,6 +34,7 @@ var inner = map[string][]string{
 	node.StepCheck:       {"imageTimeout"},
 	node.StepSave:        {"d.fetchTimeout"},
 	node.StepStage:       {"g.timeout"},
+	node.StepPods:        {"restartTimeout"},
 	node.StepEtcd:        {"kubeletTimeout", "terminationTimeout", "othersTimeout", "imageTimeout", "h.Settings.Timeouts.Etcd.Duration()", "requestTimeout"},
 	node.StepAPIServer:   {"kubeletTimeout", "terminationTimeout", "imageTimeout", "h.Settings.Timeouts.APIServer.Duration()", "config.Timeout"},
 	node.StepControllers: {"kubeletTimeout", "terminationTimeout", "imageTimeout", "h.Settings.Timeouts.Controllers.Duration()"},

@@ -73,6 +73,17 @@ func certificatesOf(externalEtcd bool, component string, belongs func(owner, com
 	return names
 }
 
+// Kubeconfigs returns the paths of the kubeconfigs in a directory that kubeadm renews.
+func Kubeconfigs(dir string) []string {
+	var paths []string
+	for _, c := range certificates {
+		if strings.HasSuffix(c.file, ".conf") {
+			paths = append(paths, filepath.Join(dir, c.file))
+		}
+	}
+	return paths
+}
+
 // path returns the path of a certificate.
 func (c certificate) path(pki, kubernetesDir string) string {
 	if strings.HasSuffix(c.file, ".conf") {

@@ -106,7 +106,7 @@ func attempt(o Order, n int64) Order { o.Sequence, o.Attempt = o.Sequence+n, n; 
 
 func TestControlPlaneNodeRunsEveryStepInOrder(t *testing.T) {
 	d := newSimulation(controlPlaneUpgrade, apply).run()
-	want := `fetch, import-images, check-host, reserve-disk, save-state, stage-files, kubeadm-preflight, render-manifests, renew-certificates, swap-etcd, ` +
+	want := `fetch, import-images, check-host, reserve-disk, save-state, stage-files, kubeadm-preflight, render-manifests, renew-certificates, restart-pods, swap-etcd, ` +
 		`swap-apiserver, swap-controllers, upload-config, kubeconfig, kubelet-config, bootstrap-token, swap-containerd, swap-kubelet, addon, post-upgrade, ` +
 		`verify-node, Succeeded`
 	if got := strings.Join(d.did, ", "); got != want {
@@ -243,7 +243,7 @@ func TestEtcdAndContainerdAreKeptWhenALaterStepFails(t *testing.T) {
 	d.run()
 	want := "roll back, undo swap-kubelet, keep swap-containerd, undo kubelet-config, undo kubeconfig, undo swap-controllers, undo swap-apiserver, " +
 		"keep swap-etcd, " +
-		"keep renew-certificates, undo verify-old, undo upload-config, RolledBack"
+		"keep restart-pods, keep renew-certificates, undo verify-old, undo upload-config, RolledBack"
 	if got := strings.Join(d.did[slices.Index(d.did, "roll back"):], ", "); got != want {
 		t.Errorf("did\n%s\nwant\n%s", got, want)
 	}
@@ -253,7 +253,7 @@ func TestUnhealthyEtcdIsRolledBack(t *testing.T) {
 	d := newSimulation(controlPlaneUpgrade, apply)
 	d.fails[StepEtcd] = broken
 	d.run()
-	want := "roll back, undo swap-etcd, keep renew-certificates, undo verify-old, RolledBack"
+	want := "roll back, undo swap-etcd, keep restart-pods, keep renew-certificates, undo verify-old, RolledBack"
 	if got := strings.Join(d.did[slices.Index(d.did, "roll back"):], ", "); got != want {
 		t.Errorf("did\n%s\nwant\n%s", got, want)
 	}

@@ -79,6 +79,10 @@ var all = []Step{
 		Description: "renew the certificates that kubeadm renews during an upgrade",
 	},
 	{
+		Name: StepPods, Disrupts: true, Limit: 3 * time.Minute, Undo: UndoIfUnhealthy, when: controlPlane,
+		Description: "restart other static pods that have read a kubeconfig before its renewal, such as kube-vip",
+	},
+	{
 		Name: StepEtcd, Disrupts: true, Limit: 10 * time.Minute, Undo: UndoIfUnhealthy, when: func(u Upgrade) bool { return u.Etcd },
 		Description: "under a lock, with all other members healthy: stop the API server, replace etcd and verify it",
 	},
@@ -147,6 +151,7 @@ const (
 	StepPreflight      = "kubeadm-preflight"
 	StepRender         = "render-manifests"
 	StepCertificates   = "renew-certificates"
+	StepPods           = "restart-pods"
 	StepEtcd           = "swap-etcd"
 	StepAPIServer      = "swap-apiserver"
 	StepControllers    = "swap-controllers"
