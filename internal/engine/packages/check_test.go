@@ -16,7 +16,7 @@ func TestCheckRefusesWhatInstallWouldRefuse(t *testing.T) {
 	h.install(h.pack("kubelet", "1.36.3-1.1"))
 	needs := "Package: kubelet\nVersion: 2\nArchitecture: all\nMaintainer: A <a@example.invalid>\nDepends: nowhere (>= 2)\nDescription: a test\n"
 	broken := filepath.Join(h.debs, "broken.deb")
-	h.write(broken, "not a package")
+	h.must(os.WriteFile(broken, []byte("not a package"), 0o600))
 	for _, c := range []struct {
 		situation, want string
 		files           []string

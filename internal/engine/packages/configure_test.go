@@ -30,7 +30,7 @@ func TestHalfInstalledPackageNeedsItsFile(t *testing.T) {
 	file := h.pack("kubelet", "1")
 	h.install(file)
 	status := h.read("/var/lib/dpkg/status")
-	h.write(filepath.Join(h.admin, "status"), strings.Replace(status, "install ok installed", "install reinstreq half-installed", 1))
+	h.write("/var/lib/dpkg/status", strings.Replace(status, "install ok installed", "install reinstreq half-installed", 1))
 	if got := reason(t, h.Configure(t.Context(), []string{"kubelet"})); got != "PackagesHalfInstalled" {
 		t.Errorf("reason %s", got)
 	}
@@ -69,7 +69,7 @@ func TestDpkgIsKilledAtAnyMoment(t *testing.T) {
 			h.install(next)
 			h.at(map[string]string{"kubelet": "2"})
 		}
-		h.must(h.Install(t.Context(), previous, Options{Downgrade: true}))
+		h.rollBack(previous...)
 		h.at(map[string]string{"kubelet": "1"})
 		if t.Failed() {
 			t.FailNow()

@@ -11,9 +11,94 @@ import (
 	"time"
 )
 
+// fixture is a package manager with a root of its own.
+type fixture struct {
+	*testing.T
+	driver func() Driver // with the settings of this moment
+	disk   string
+}
+
+// newFixture skips the test where a binary that it needs is missing.
+func newFixture(t *testing.T, binaries ...string) fixture {
+	t.Helper()
+	for _, binary := range binaries {
+		if _, err := exec.LookPath(binary); err != nil {
+			t.Skipf("%s is not installed", binary)
+		}
+	}
+	if os.Getuid() != 0 {
+		t.Skip("packages are installed only by root")
+	}
+	f := fixture{T: t, disk: filepath.Join(t.TempDir(), "root")}
+	f.must(os.MkdirAll(f.disk, 0o755))
+	return f
+}
+
+func (f fixture) must(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatalf("%v\n%s", err, logOf(err))
+	}
+}
+
+// write writes a file below the root.
+func (f fixture) write(path, text string) {
+	f.Helper()
+	path = filepath.Join(f.disk, path)
+	f.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	f.must(os.WriteFile(path, []byte(text), 0o644))
+}
+
+func (f fixture) read(path string) string {
+	f.Helper()
+	text, err := os.ReadFile(filepath.Join(f.disk, path))
+	f.must(err)
+	return string(text)
+}
+
+func (f fixture) install(files ...string) {
+	f.Helper()
+	f.must(f.driver().Install(f.Context(), files, Options{}))
+}
+
+func (f fixture) rollBack(files ...string) {
+	f.Helper()
+	f.must(f.driver().Install(f.Context(), files, Options{Downgrade: true}))
+}
+
+// prepared prepares a rollback of the kubelet and returns the file.
+func (f fixture) prepared() string {
+	f.Helper()
+	dir, name := filepath.Join(f.TempDir(), "rollback"), "kubelet"
+	f.must(f.driver().Prepare(f.Context(), dir, []string{name}))
+	files, err := Prepared(dir, name)
+	f.must(err)
+	if len(files) != 1 {
+		f.Fatalf("files: %v", files)
+	}
+	return files[0]
+}
+
+// at requires that packages are installed at these versions, and undamaged.
+func (f fixture) at(versions map[string]string) {
+	f.Helper()
+	for name, want := range versions {
+		got, err := f.driver().Installed(f.Context(), name)
+		f.must(err)
+		if got[name] != want {
+			f.Errorf("%s is at %q, want %q", name, got[name], want)
+		}
+		problems, err := f.driver().Verify(f.Context(), []string{name})
+		f.must(err)
+		if want != "" && len(problems) > 0 {
+			f.Errorf("problems: %v", problems)
+		}
+	}
+}
+
 // host is a dpkg database and a root of its own, with a driver for them.
 type host struct {
-	*testing.T
+	fixture
 	deb
 	debs string
 }
@@ -27,46 +112,20 @@ func newHost(t *testing.T) *host {
 
 func newSerialHost(t *testing.T) *host {
 	t.Helper()
-	for _, binary := range []string{"dpkg", "dpkg-deb", "dpkg-query"} {
-		if _, err := exec.LookPath(binary); err != nil {
-			t.Skipf("%s is not installed", binary)
-		}
-	}
-	if os.Getuid() != 0 {
-		t.Skip("dpkg installs only as root")
-	}
-	dir := t.TempDir()
-	h := &host{T: t, debs: filepath.Join(dir, "debs")}
-	h.deb = deb{root: filepath.Join(dir, "root"), admin: filepath.Join(dir, "root/var/lib/dpkg"), archives: filepath.Join(dir, "archives"), lockTimeout: 5 * time.Second}
+	f := newFixture(t, "dpkg", "dpkg-deb", "dpkg-query")
+	dir := filepath.Dir(f.disk)
+	h := &host{fixture: f, debs: filepath.Join(dir, "debs")}
+	h.deb = deb{root: f.disk, admin: filepath.Join(f.disk, "var/lib/dpkg"), archives: filepath.Join(dir, "archives"), lockTimeout: 5 * time.Second}
 	h.flags = []string{
 		"--instdir=" + h.root, "--admindir=" + h.admin, "--log=" + filepath.Join(dir, "log"), "--force-script-chrootless",
 	}
+	h.driver = func() Driver { return h.deb }
 	for _, d := range []string{h.debs, h.archives, h.admin + "/info", h.admin + "/updates", h.admin + "/triggers"} {
 		h.must(os.MkdirAll(d, 0o755))
 	}
-	h.write(filepath.Join(h.admin, "status"), "")
-	h.write(filepath.Join(h.admin, "available"), "")
+	h.write("/var/lib/dpkg/status", "")
+	h.write("/var/lib/dpkg/available", "")
 	return h
-}
-
-func (h *host) must(err error) {
-	h.Helper()
-	if err != nil {
-		h.Fatal(err)
-	}
-}
-
-func (h *host) write(path, text string) {
-	h.Helper()
-	h.must(os.MkdirAll(filepath.Dir(path), 0o755))
-	h.must(os.WriteFile(path, []byte(text), 0o644))
-}
-
-func (h *host) read(path string) string {
-	h.Helper()
-	text, err := os.ReadFile(filepath.Join(h.root, path))
-	h.must(err)
-	return string(text)
 }
 
 // part is one file of a package. A control file has no slash.
@@ -92,8 +151,8 @@ func (h *host) pack(name, version string, more ...part) string {
 		if strings.HasPrefix(p.text, "#!") {
 			mode = 0o755
 		}
-		h.write(to, p.text)
-		h.must(os.Chmod(to, mode))
+		h.must(os.MkdirAll(filepath.Dir(to), 0o755))
+		h.must(os.WriteFile(to, []byte(p.text), mode))
 	}
 	h.must(os.MkdirAll(filepath.Join(tree, "var/lib", name), 0o750))
 	h.must(os.Symlink(name, filepath.Join(tree, "usr/bin", name+"-link")))
@@ -104,26 +163,10 @@ func (h *host) pack(name, version string, more ...part) string {
 	return file
 }
 
-func (h *host) install(files ...string) {
-	h.Helper()
-	h.must(h.Install(h.Context(), files, Options{}))
-}
-
-// at requires that packages are installed at these versions, and that dpkg --audit reports nothing.
+// at also requires that dpkg --audit reports nothing.
 func (h *host) at(versions map[string]string) {
 	h.Helper()
-	for name, want := range versions {
-		got, err := h.Installed(h.Context(), name)
-		h.must(err)
-		if got[name] != want {
-			h.Errorf("%s is at %q, want %q", name, got[name], want)
-		}
-		problems, err := h.Verify(h.Context(), []string{name})
-		h.must(err)
-		if want != "" && len(problems) > 0 {
-			h.Errorf("problems: %v", problems)
-		}
-	}
+	h.fixture.at(versions)
 	out, err := exec.CommandContext(h.Context(), "dpkg", append(slices.Clone(h.flags), "--audit")...).CombinedOutput()
 	if err != nil || len(out) > 0 {
 		h.Errorf("dpkg --audit: %v: %s", err, out)

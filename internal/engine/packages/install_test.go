@@ -53,7 +53,7 @@ func TestSecondInstallRunsNoScripts(t *testing.T) {
 func TestChangedConfigurationIsKept(t *testing.T) {
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1.35.4-1.1"))
-	h.write(filepath.Join(h.root, "etc/kubelet.conf"), "mine\n")
+	h.write("/etc/kubelet.conf", "mine\n")
 	h.install(h.pack("kubelet", "1.36.3-1.1"))
 	if got := h.read("/etc/kubelet.conf"); got != "mine\n" {
 		t.Errorf("the configuration is %q", got)
@@ -93,7 +93,7 @@ func TestOnlyARollbackInstallsALowerVersion(t *testing.T) {
 		t.Errorf("reason %s", got)
 	}
 	h.at(map[string]string{"kubelet": "1.36.3-1.1"})
-	h.must(h.Install(t.Context(), []string{old}, Options{Downgrade: true}))
+	h.rollBack(old)
 	h.at(map[string]string{"kubelet": "1.35.4-1.1"})
 }
 

@@ -42,7 +42,7 @@ func (h *host) setStatus(name, from, to string) {
 	if !found {
 		h.Fatalf("dpkg's database has no %s", name)
 	}
-	h.write(filepath.Join(h.admin, "status"), before+"Package: "+name+"\n"+strings.Replace(entry, from, to, 1))
+	h.write("/var/lib/dpkg/status", before+"Package: "+name+"\n"+strings.Replace(entry, from, to, 1))
 }
 
 func TestBootTriggerOfAnotherPackageStaysPending(t *testing.T) {

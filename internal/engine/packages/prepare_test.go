@@ -9,19 +9,6 @@ import (
 	"testing"
 )
 
-// prepared prepares a rollback of the kubelet and returns the file.
-func (h *host) prepared() string {
-	h.Helper()
-	dir, name := filepath.Join(h.TempDir(), "rollback"), "kubelet"
-	h.must(h.Prepare(h.Context(), dir, []string{name}))
-	files, err := Prepared(dir, name)
-	h.must(err)
-	if len(files) != 1 {
-		h.Fatalf("files: %v", files)
-	}
-	return files[0]
-}
-
 func TestRollbackToARepackedPackage(t *testing.T) {
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1:1.35.4-1.1", part{"postinst", "#!/bin/sh\necho $1 $2 >> $DPKG_ROOT/ran\n"}))
@@ -36,7 +23,7 @@ func TestRollbackToARepackedPackage(t *testing.T) {
 		t.Errorf("the directory's mode is not kept: %v\n%s", err, listed)
 	}
 	h.install(h.pack("kubelet", "1:1.36.3-1.1"))
-	h.must(h.Install(t.Context(), []string{previous}, Options{Downgrade: true}))
+	h.rollBack(previous)
 	h.at(map[string]string{"kubelet": "1:1.35.4-1.1"})
 	if got := h.read("/usr/bin/kubelet"); !strings.Contains(got, "1.35.4") {
 		t.Errorf("the binary is %q", got)
@@ -61,11 +48,11 @@ func TestRollbackToARepackedPackage(t *testing.T) {
 func TestChangedConfigurationSurvivesRollbackAndNextUpgrade(t *testing.T) {
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1"))
-	h.write(filepath.Join(h.root, "etc/kubelet.conf"), "mine\n")
+	h.write("/etc/kubelet.conf", "mine\n")
 	previous := h.prepared()
 	h.install(h.pack("kubelet", "2"))
-	h.write(filepath.Join(h.root, "etc/kubelet.conf"), "mine, later\n")
-	h.must(h.Install(t.Context(), []string{previous}, Options{Downgrade: true}))
+	h.write("/etc/kubelet.conf", "mine, later\n")
+	h.rollBack(previous)
 	h.at(map[string]string{"kubelet": "1"})
 	h.install(h.pack("kubelet", "3"))
 	if got := h.read("/etc/kubelet.conf"); got != "mine, later\n" {
@@ -94,7 +81,7 @@ func TestCachedFileOfAnotherBuildIsIgnored(t *testing.T) {
 	h.must(copyFile(other, filepath.Join(h.archives, filepath.Base(other))))
 	previous := h.prepared()
 	h.install(h.pack("kubelet", "2"))
-	h.must(h.Install(t.Context(), []string{previous}, Options{Downgrade: true}))
+	h.rollBack(previous)
 	if got := h.read("/usr/bin/kubelet"); got == "other" {
 		t.Error("the rollback installed a file that was never on this host")
 	}
@@ -105,10 +92,10 @@ func TestRollbackRestoresAReplacedBinary(t *testing.T) {
 	file := h.pack("kubelet", "1")
 	h.install(file)
 	h.must(copyFile(file, filepath.Join(h.archives, filepath.Base(file))))
-	h.write(filepath.Join(h.root, "usr/bin/kubelet"), "hotfix")
+	h.write("/usr/bin/kubelet", "hotfix")
 	previous := h.prepared()
 	h.install(h.pack("kubelet", "2"))
-	h.must(h.Install(t.Context(), []string{previous}, Options{Downgrade: true}))
+	h.rollBack(previous)
 	if got := h.read("/usr/bin/kubelet"); got != "hotfix" {
 		t.Errorf("the binary is %q", got)
 	}
@@ -146,10 +133,10 @@ func TestDivertedFileIsRepackedFromItsLocation(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("dpkg-divert: %v: %s", err, out)
 	}
-	h.write(filepath.Join(h.root, "usr/bin/kubelet"), "wrapper")
+	h.write("/usr/bin/kubelet", "wrapper")
 	previous := h.prepared()
 	h.install(h.pack("kubelet", "2"))
-	h.must(h.Install(t.Context(), []string{previous}, Options{Downgrade: true}))
+	h.rollBack(previous)
 	if got := h.read("/usr/bin/kubelet.real"); !strings.Contains(got, "echo 1") {
 		t.Errorf("the binary is %q", got)
 	}

@@ -177,23 +177,16 @@ func (r rpm) Verify(ctx context.Context, names []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var problems, installed []string
-	for _, name := range names {
-		_, known := found[name]
-		switch {
-		case interrupted[name]:
-			problems = append(problems, name+" is half-installed")
-		case known:
-			installed = append(installed, name)
-		default:
-			problems = append(problems, name+" is not installed")
+	fault := func(name string) string {
+		if interrupted[name] {
+			return "half-installed"
 		}
+		if _, known := found[name]; !known {
+			return notInstalled
+		}
+		return ""
 	}
-	if len(installed) == 0 {
-		return problems, nil
-	}
-	changed, err := r.changed(ctx, installed)
-	return append(problems, changed...), err
+	return verify(names, fault, func(installed []string) ([]string, error) { return r.changed(ctx, installed) })
 }
 
 // changed returns the files that differ from their packages.
@@ -204,11 +197,5 @@ func (r rpm) changed(ctx context.Context, names []string) ([]string, error) {
 	if err != nil && exitCode(err) <= 0 {
 		return nil, wrap(err, "cannot verify the files of packages")
 	}
-	var problems []string
-	for line := range strings.Lines(out) {
-		if problem, path, counts := parseVerified(line); counts {
-			problems = append(problems, path+" "+problem)
-		}
-	}
-	return problems, nil
+	return changedFiles(out), nil
 }

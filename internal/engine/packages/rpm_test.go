@@ -68,7 +68,7 @@ func TestRpmDatabaseThatCannotBeRead(t *testing.T) {
 func TestRpmCheckRefusesWhatInstallWouldRefuse(t *testing.T) {
 	h := newRpmHost(t)
 	h.install(h.pack("kubelet", "1.36.3-1"))
-	broken := filepath.Join(h.dir, "broken.rpm")
+	broken := filepath.Join(t.TempDir(), "broken.rpm")
 	h.must(os.WriteFile(broken, []byte("not a package"), 0o600))
 	for _, c := range []struct {
 		situation, want string

@@ -12,9 +12,8 @@ import (
 
 // rpmHost is an rpm database and a root of its own, with a driver for them.
 type rpmHost struct {
-	*testing.T
+	fixture
 	rpm
-	dir string
 }
 
 // newRpmHost creates an empty host, in parallel with other tests.
@@ -26,40 +25,11 @@ func newRpmHost(t *testing.T) *rpmHost {
 
 func newSerialRpmHost(t *testing.T) *rpmHost {
 	t.Helper()
-	for _, binary := range []string{"rpm", "rpmbuild"} {
-		if _, err := exec.LookPath(binary); err != nil {
-			t.Skipf("%s is not installed", binary)
-		}
-	}
-	if os.Getuid() != 0 {
-		t.Skip("rpm installs only as root")
-	}
-	dir := t.TempDir()
-	h := &rpmHost{T: t, dir: dir, rpm: rpm{root: filepath.Join(dir, "root"), lockTimeout: 5 * time.Second}}
+	h := &rpmHost{fixture: newFixture(t, "rpm", "rpmbuild")}
+	h.rpm = rpm{root: h.disk, lockTimeout: 5 * time.Second}
 	h.flags = []string{"--root", h.root, "--dbpath", "/var/lib/rpm"}
-	h.must(os.MkdirAll(h.root, 0o755))
+	h.driver = func() Driver { return h.rpm }
 	return h
-}
-
-func (h *rpmHost) must(err error) {
-	h.Helper()
-	if err != nil {
-		h.Fatalf("%v\n%s", err, logOf(err))
-	}
-}
-
-func (h *rpmHost) write(path, text string) {
-	h.Helper()
-	path = h.onDisk(path)
-	h.must(os.MkdirAll(filepath.Dir(path), 0o755))
-	h.must(os.WriteFile(path, []byte(text), 0o644))
-}
-
-func (h *rpmHost) read(path string) string {
-	h.Helper()
-	text, err := os.ReadFile(h.onDisk(path))
-	h.must(err)
-	return string(text)
 }
 
 // pack builds a small package: a binary, two configuration files, a unit, a link, a directory,
@@ -134,44 +104,4 @@ func scripts(sections []string) (out []string) {
 func ran(script, line string) string {
 	script, condition, _ := strings.Cut(script, " ")
 	return fmt.Sprintf("%%%s -p <lua> %s\nlocal f = io.open('/ran', 'a'); f:write(%s .. '\\n'); f:close()", script, condition, line)
-}
-
-func (h *rpmHost) install(files ...string) {
-	h.Helper()
-	h.must(h.Install(h.Context(), files, Options{}))
-}
-
-func (h *rpmHost) rollBack(files ...string) {
-	h.Helper()
-	h.must(h.Install(h.Context(), files, Options{Downgrade: true}))
-}
-
-// prepared prepares a rollback of the kubelet and returns the file.
-func (h *rpmHost) prepared() string {
-	h.Helper()
-	dir, name := filepath.Join(h.TempDir(), "rollback"), "kubelet"
-	h.must(h.Prepare(h.Context(), dir, []string{name}))
-	files, err := Prepared(dir, name)
-	h.must(err)
-	if len(files) != 1 {
-		h.Fatalf("files: %v", files)
-	}
-	return files[0]
-}
-
-// at requires that packages are installed at these versions, once, and undamaged.
-func (h *rpmHost) at(versions map[string]string) {
-	h.Helper()
-	for name, want := range versions {
-		got, err := h.Installed(h.Context(), name)
-		h.must(err)
-		if got[name] != want {
-			h.Errorf("%s is at %q, want %q", name, got[name], want)
-		}
-		problems, err := h.Verify(h.Context(), []string{name})
-		h.must(err)
-		if want != "" && len(problems) > 0 {
-			h.Errorf("problems: %v", problems)
-		}
-	}
 }

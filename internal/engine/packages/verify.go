@@ -2,7 +2,6 @@ package packages
 
 import (
 	"context"
-	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
@@ -15,29 +14,42 @@ var excludable = []string{"/usr/share/doc/", "/usr/share/man/", "/usr/share/info
 // optionalFiles are rpm's marks of documentation, licenses, readmes and ghosts.
 var optionalFiles = []string{"d", "l", "r", "g"}
 
+// verify returns the problems of packages: the state of those that are not installed, and the
+// changed files of the others. fault returns what is wrong with the state of a package.
+func verify(names []string, fault func(name string) string, changed func(installed []string) ([]string, error)) ([]string, error) {
+	var problems, installed []string
+	for _, name := range names {
+		if what := fault(name); what != "" {
+			problems = append(problems, name+" is "+what)
+		} else {
+			installed = append(installed, name)
+		}
+	}
+	if len(installed) == 0 {
+		return problems, nil
+	}
+	files, err := changed(installed)
+	return append(problems, files...), err
+}
+
+const notInstalled = "not installed"
+
 // Verify checks the state of the packages, and their files with dpkg --verify.
 func (d deb) Verify(ctx context.Context, names []string) ([]string, error) {
 	found, err := d.states(ctx, names...)
 	if err != nil {
 		return nil, err
 	}
-	var problems, installed []string
-	for _, name := range names {
-		s, known := found[name]
-		switch {
-		case known && s.installed():
-			installed = append(installed, name)
-		case known && s.interrupted():
-			problems = append(problems, fmt.Sprintf("%s is %s", name, s.text()))
-		default:
-			problems = append(problems, name+" is not installed")
+	fault := func(name string) string {
+		switch s := found[name]; {
+		case s.installed():
+			return ""
+		case s.interrupted():
+			return s.text()
 		}
+		return notInstalled
 	}
-	if len(installed) == 0 {
-		return problems, nil
-	}
-	changed, err := d.changed(ctx, installed)
-	return append(problems, changed...), err
+	return verify(names, fault, func(installed []string) ([]string, error) { return d.changed(ctx, installed) })
 }
 
 // changed returns the files that differ from their packages.
@@ -46,13 +58,18 @@ func (d deb) changed(ctx context.Context, names []string) ([]string, error) {
 	if err != nil && exitCode(err) != 1 {
 		return nil, wrap(err, "cannot verify the files of packages")
 	}
+	return changedFiles(out), nil
+}
+
+// changedFiles returns the problems in what dpkg --verify or rpm --verify printed.
+func changedFiles(verified string) []string {
 	var problems []string
-	for line := range strings.Lines(out) {
+	for line := range strings.Lines(verified) {
 		if problem, path, counts := parseVerified(line); counts {
 			problems = append(problems, path+" "+problem)
 		}
 	}
-	return problems, nil
+	return problems
 }
 
 // parseVerified parses one line of dpkg or rpm: `??5??????   /path` or `missing   c /path`.
