@@ -10,6 +10,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/packages"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -83,11 +84,11 @@ func (h *Host) takeInventory(ctx context.Context) (inventory, error) {
 	}
 	for _, f := range files {
 		if driver := h.driver(f.Part); driver != nil {
-			installed, err := driver.Installed(ctx, f.Name)
+			p, err := packageBefore(ctx, driver, f)
 			if err != nil {
 				return inv, err
 			}
-			inv.Packages = append(inv.Packages, pkg{Part: f.Part, Name: f.Name, Was: installed[f.Name], Will: f.Version, Blob: f.Digest})
+			inv.Packages = append(inv.Packages, p)
 			continue
 		}
 		path, err := BinaryPath(ctx, h.Systemd, f.Part, f.Name)
@@ -110,6 +111,13 @@ func (h *Host) takeInventory(ctx context.Context) (inventory, error) {
 		}
 	}
 	return inv, err
+}
+
+// packageBefore refuses a half-installed package: it would count as not installed before, and a
+// rollback would leave the new version.
+func packageBefore(ctx context.Context, driver packages.Driver, f refitv1alpha1.ReleaseFile) (pkg, error) {
+	before, err := driver.Settled(ctx, f.Name)
+	return pkg{Part: f.Part, Name: f.Name, Was: before[f.Name], Will: f.Version, Blob: f.Digest}, err
 }
 
 // files returns the files of the ClusterRelease that this host needs.

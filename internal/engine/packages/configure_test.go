@@ -31,6 +31,7 @@ func TestHalfInstalledPackageNeedsItsFile(t *testing.T) {
 	h.install(file)
 	status := h.read("/var/lib/dpkg/status")
 	h.write("/var/lib/dpkg/status", strings.Replace(status, "install ok installed", "install reinstreq half-installed", 1))
+	h.refusedBeforeAnOperation()
 	if got := reason(t, h.Configure(t.Context(), []string{"kubelet"})); got != "PackagesHalfInstalled" {
 		t.Errorf("reason %s", got)
 	}

@@ -101,13 +101,38 @@ func (d deb) Installed(ctx context.Context, names ...string) (map[string]string,
 	if err != nil {
 		return nil, err
 	}
+	return installedVersions(found), nil
+}
+
+func installedVersions(found map[string]state) map[string]string {
 	versions := map[string]string{}
 	for name, s := range found {
 		if s.installed() {
 			versions[name] = s.version
 		}
 	}
-	return versions, nil
+	return versions
+}
+
+// Settled changes nothing: dpkg itself finishes packages, by `dpkg --configure`.
+func (d deb) Settled(ctx context.Context, names ...string) (map[string]string, error) {
+	found, err := d.settledStates(ctx, names...)
+	return installedVersions(found), err
+}
+
+// settledStates returns the states of packages that dpkg has finished.
+func (d deb) settledStates(ctx context.Context, names ...string) (map[string]state, error) {
+	found, err := d.states(ctx, names...)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range sortedNames(found, state.interrupted) {
+		status := found[name].text()
+		return nil, node.HostBroken(HalfInstalled, nil,
+			"Run `dpkg --configure -a` on the host (`dpkg --audit` lists unfinished packages), then run `refit retry`",
+			"dpkg has not finished package %s: its status is %s", name, status)
+	}
+	return found, nil
 }
 
 // Held returns the packages that `apt-mark hold` or its like marked.

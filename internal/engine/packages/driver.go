@@ -17,6 +17,10 @@ type Driver interface {
 	Owner(ctx context.Context, path string) (string, error)
 	// Installed returns the full versions of those names that are installed.
 	Installed(ctx context.Context, names ...string) (map[string]string, error)
+	// Settled is Installed before the first change of an operation. It fails with the reason
+	// HalfInstalled if the installation of a name was interrupted: no version of it can be kept for
+	// a rollback.
+	Settled(ctx context.Context, names ...string) (map[string]string, error)
 	// Held returns the packages that the operator has put on hold.
 	Held(ctx context.Context) ([]string, error)
 	// Files returns the files and directories of installed packages.

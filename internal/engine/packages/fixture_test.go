@@ -79,6 +79,18 @@ func (f fixture) prepared() string {
 	return files[0]
 }
 
+// refusedBeforeAnOperation requires that a half-installed kubelet does not pass as an absent one.
+func (f fixture) refusedBeforeAnOperation() {
+	f.Helper()
+	if got := reason(f.T, f.driver().Prepare(f.Context(), f.TempDir(), []string{"kubelet"})); got != HalfInstalled {
+		f.Errorf("reason %s", got)
+	}
+	_, err := f.driver().Settled(f.Context(), "kubelet")
+	if got := reason(f.T, err); got != HalfInstalled {
+		f.Errorf("reason %s", got)
+	}
+}
+
 // at requires that packages are installed at these versions, and undamaged.
 func (f fixture) at(versions map[string]string) {
 	f.Helper()

@@ -57,26 +57,16 @@ func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
 	if err != nil {
 		return err
 	}
-	found, err := d.states(ctx, names...)
+	found, err := d.settledStates(ctx, unprepared(dir, list, names)...)
 	if err != nil {
 		return err
 	}
 	// One timeout for all packages: an offline host must not wait for each.
 	repository, cancel := context.WithTimeout(ctx, d.fetchTimeout)
 	defer cancel()
-	for _, name := range names {
-		if p, done := list[name]; done && present(dir, p) {
-			continue
-		}
-		s := found[name]
-		if s.interrupted() {
-			status := s.text()
-			return node.HostBroken(HalfInstalled, nil,
-				"Run `dpkg --configure -a` on the host (`dpkg --audit` lists unfinished packages), then run `refit retry`",
-				"dpkg has not finished package %s: its status is %s", name, status)
-		}
+	for _, name := range unprepared(dir, list, names) {
 		p := prepared{}
-		if s.installed() {
+		if s := found[name]; s.installed() {
 			p = prepared{Version: s.version, File: fileName(name, s)}
 			if err := d.keep(ctx, repository, filepath.Join(dir, p.File), name, s); err != nil {
 				return err
@@ -87,12 +77,20 @@ func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
 	return writeList(dir, list)
 }
 
-func present(dir string, p prepared) bool {
-	if p.File == "" {
-		return true
+// unprepared returns the packages that are not kept yet.
+func unprepared(dir string, list map[string]prepared, names []string) []string {
+	var left []string
+	for _, name := range names {
+		p, done := list[name]
+		if done && p.File != "" {
+			_, err := os.Stat(filepath.Join(dir, p.File))
+			done = err == nil
+		}
+		if !done {
+			left = append(left, name)
+		}
 	}
-	_, err := os.Stat(filepath.Join(dir, p.File))
-	return err == nil
+	return left
 }
 
 // fileName is the name of the file in apt's cache.

@@ -154,6 +154,16 @@ func (r rpm) Installed(ctx context.Context, names ...string) (map[string]string,
 	return versions, nil
 }
 
+// Settled also accepts a package that the operator has installed again after an interruption.
+func (r rpm) Settled(ctx context.Context, names ...string) (map[string]string, error) {
+	found, err := r.settledStates(ctx, names...)
+	versions := map[string]string{}
+	for name, i := range found {
+		versions[name] = i.version
+	}
+	return versions, err
+}
+
 // Files returns the locations on disk.
 func (r rpm) Files(ctx context.Context, names ...string) ([]string, error) {
 	if err := checkNames(names); err != nil || len(names) == 0 {

@@ -3,8 +3,10 @@ package packages
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -20,19 +22,12 @@ func (r rpm) Prepare(ctx context.Context, dir string, names []string) error {
 	if err != nil {
 		return err
 	}
-	found, interrupted, err := r.states(ctx, names...)
+	left := unprepared(dir, list, names)
+	found, err := r.settledStates(ctx, left...)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if p, done := list[name]; done && present(dir, p) {
-			continue
-		}
-		if interrupted[name] {
-			if err := r.recovered(ctx, name); err != nil {
-				return err
-			}
-		}
+	for _, name := range left {
 		p := prepared{}
 		if i, installed := found[name]; installed {
 			p = prepared{Version: i.version, File: fmt.Sprintf("%s-%s.%s.rpm", name, i.version, i.arch)}
@@ -43,6 +38,20 @@ func (r rpm) Prepare(ctx context.Context, dir string, names []string) error {
 		list[name] = p
 	}
 	return writeList(dir, list)
+}
+
+// settledStates returns the installations of packages whose installation was not interrupted.
+func (r rpm) settledStates(ctx context.Context, names ...string) (map[string]installation, error) {
+	found, interrupted, err := r.states(ctx, names...)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(interrupted)) {
+		if err := r.recovered(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // recovered accepts an interrupted package that the operator has installed again since.

@@ -123,11 +123,12 @@ func TestRpmPrepareOfAnInterruptedPackage(t *testing.T) {
 	h.must(h.setUnfinished([]string{"kubelet"}, true))
 	text := h.read("/usr/bin/kubelet")
 	h.write("/usr/bin/kubelet", "half")
-	if got := reason(t, h.Prepare(t.Context(), t.TempDir(), []string{"kubelet"})); got != HalfInstalled {
-		t.Errorf("reason %s", got)
-	}
+	h.refusedBeforeAnOperation()
 	h.write("/usr/bin/kubelet", text) // as the remedy does
-	h.must(h.Prepare(t.Context(), t.TempDir(), []string{"kubelet"}))
+	if before, err := h.Settled(t.Context(), "kubelet", "absent"); err != nil || len(before) != 1 || before["kubelet"] != "1-1" {
+		t.Errorf("before the operation: %v, %v", before, err)
+	}
+	h.prepared()
 	h.at(map[string]string{"kubelet": "1-1"})
 }
 
