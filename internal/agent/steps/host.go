@@ -40,7 +40,8 @@ const (
 )
 
 // Paths that only tests change. ManifestsDir is the directory of static pods, kubeletFlags is
-// written by kubeadm, and kubeletDefaults belongs to the kubelet's package.
+// written by kubeadm, and kubeletDefaults and kubeletSysconfig belong to the kubelet's deb and rpm
+// package.
 var (
 	ManifestsDir = kubernetesDir + "/manifests"
 
@@ -50,6 +51,7 @@ var (
 
 	kubeletFlags     = kubeletDir + "/kubeadm-flags.env"
 	kubeletDefaults  = "/etc/default/kubelet"
+	kubeletSysconfig = "/etc/sysconfig/kubelet"
 	containerdConfig = "/etc/containerd/config.toml"
 )
 

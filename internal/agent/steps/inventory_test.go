@@ -30,7 +30,9 @@ func TestServiceThatStartsAScriptIsRefused(t *testing.T) {
 // halfInstalled is a package manager whose last run was interrupted.
 type halfInstalled struct{ packages.Driver }
 
-func (halfInstalled) Installed(context.Context, ...string) (map[string]string, error) { return nil, nil }
+func (halfInstalled) Installed(context.Context, ...string) (map[string]string, error) {
+	return nil, nil
+}
 
 func (halfInstalled) Settled(context.Context, ...string) (map[string]string, error) {
 	return nil, node.HostBroken(packages.HalfInstalled, nil, "reinstall it", "it is half-installed")

@@ -32,14 +32,17 @@ var kubeletParts = []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1
 // kubeletFiles configure the kubelet and may be written by an upgrade. Drop-ins are not among them:
 // only a package writes those, and installing its previous version restores them.
 func kubeletFiles() []string {
-	return append(kubeadm.PhaseFiles(kubeadm.PhaseKubeletConfig), kubeletDefaults)
+	return append(kubeadm.PhaseFiles(kubeadm.PhaseKubeletConfig), packagedConfig()...)
 }
+
+// packagedConfig has the kubelet's flags of the operator, in a file of its package.
+func packagedConfig() []string { return []string{kubeletDefaults, kubeletSysconfig} }
 
 func swapKubelet(ctx context.Context, h *Host) error {
 	if err := h.mayInstall(ctx, kubeletParts...); err != nil {
 		return err
 	}
-	if err := h.track([]string{kubeletDefaults}, func() error { return h.install(ctx, kubeletParts...) }); err != nil {
+	if err := h.track(packagedConfig(), func() error { return h.install(ctx, kubeletParts...) }); err != nil {
 		return err
 	}
 	if err := h.stripFlags(); err != nil {

@@ -38,10 +38,10 @@ func (f *fakeServices) Restart(_ context.Context, unit string) error {
 func binaryHost(t *testing.T, parts ...refitv1alpha1.Part) (h *Host, files []file, f *fakeQuorum, s *fakeServices) {
 	t.Helper()
 	dir := t.TempDir()
-	for _, path := range []*string{&kubeletFlags, &kubeletDefaults, &containerdConfig} {
+	for _, path := range []*string{&kubeletFlags, &kubeletDefaults, &kubeletSysconfig, &containerdConfig} {
 		was := *path
 		t.Cleanup(func() { *path = was })
-		*path = filepath.Join(dir, filepath.Base(was))
+		*path = filepath.Join(dir, filepath.Base(filepath.Dir(was)), filepath.Base(was))
 	}
 	f, s = &fakeQuorum{}, &fakeServices{restart: errNoSystemd}
 	h = withQuorum(t, f)
@@ -124,6 +124,24 @@ func TestInterruptedSwapOfTheKubelet(t *testing.T) {
 			}
 			wantFiles(t, files, "old")
 		})
+	}
+}
+
+// A package can replace and drop the file with the flags of the operator.
+func TestUndoOfTheKubeletRestoresTheConfigurationOfItsPackage(t *testing.T) {
+	h, _, _, _ := binaryHost(t, kubeletParts...)
+	for _, path := range []string{kubeletDefaults, kubeletSysconfig} {
+		put(t, path, "of the operator")
+		must(t, h.track(packagedConfig(), func() error { return os.Remove(path) }))
+	}
+	if err := swapKubelet(t.Context(), h); !errors.Is(err, errNoSystemd) {
+		t.Fatal(err)
+	}
+	if err := undoKubelet(t.Context(), h); !errors.Is(err, errNoSystemd) {
+		t.Fatal(err)
+	}
+	for _, path := range []string{kubeletDefaults, kubeletSysconfig} {
+		wantText(t, path, "of the operator")
 	}
 }
 
