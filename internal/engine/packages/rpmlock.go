@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -91,7 +93,7 @@ func (r rpm) acquireDnf(ctx context.Context, waiting func(string)) (release func
 }
 
 // takePid takes a lock of dnf, or returns the process that holds it. The file has the number of the
-// holder; that of a dead process is no lock. A kernel lock protects reading and writing it.
+// holder, and survives it; a kernel lock protects reading and writing it.
 func takePid(path string, own int) (holder int, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) // the mode that dnf uses
 	if err != nil {
@@ -112,7 +114,11 @@ func takePid(path string, own int) (holder int, err error) {
 		return 0, nil
 	}
 	if err == nil && pid > 0 {
-		if _, err := os.Stat(fmt.Sprintf("/proc/%d/stat", pid)); !errors.Is(err, fs.ErrNotExist) {
+		info, err := f.Stat()
+		if err != nil {
+			return 0, fmt.Errorf("cannot read the lock of dnf: %w", err)
+		}
+		if alive(pid, info.ModTime()) {
 			return pid, nil
 		}
 	}
@@ -125,9 +131,54 @@ func takePid(path string, own int) (holder int, err error) {
 	return 0, nil
 }
 
+// alive reports whether the process that wrote its number to a file still runs. After a kill or a
+// power cut the number can belong to a process that has nothing to do with packages: such a lock
+// would never be released.
+func alive(pid int, written time.Time) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	started, err := startOf(string(text))
+	if err != nil || started.Before(written.Add(clockSlack)) {
+		return true
+	}
+	// Later than the file, unless the clock was set since.
+	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err != nil || packageTools.Match(command)
+}
+
+// clockSlack is the resolution of the two times.
+const clockSlack = time.Second
+
+// packageTools are in the command lines of processes that take the lock of dnf.
+var packageTools = regexp.MustCompile(`(?i)dnf|yum|packagekit`)
+
+// startOf returns when a process started, from its line in /proc.
+func startOf(stat string) (time.Time, error) {
+	const (
+		afterName   = 19 // the field starttime; names can have spaces
+		ticksPerSec = 100
+	)
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) <= afterName {
+		return time.Time{}, fmt.Errorf("unexpected line %q", stat)
+	}
+	ticks, err := strconv.ParseInt(fields[afterName], 10, 64)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var uptime unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &uptime); err != nil {
+		return time.Time{}, err
+	}
+	boot := time.Now().Add(-time.Duration(uptime.Nano()))
+	return boot.Add(time.Duration(ticks) * time.Second / ticksPerSec), nil
+}
+
 func (r rpm) locked(ctx context.Context, pid int) error {
 	f := node.Transient("PackagesLocked", context.Cause(ctx),
-		"Wait until it has ended; `fuser -v $(rpm --eval '%{_rpmlock_path}')` on the host shows it",
+		"Wait until it has ended; `fuser -v $(rpm --eval '%{_rpmlock_path}')` on the host shows it, `cat /var/lib/dnf/rpmdb_lock.pid` a dnf",
 		"rpm is locked by %s", process(pid))
 	f.NoRollback = true
 	return f

@@ -69,6 +69,35 @@ func TestRpmHoldReportsWhatItWaitsFor(t *testing.T) {
 	}
 }
 
+// dnf was killed, or its host lost power, and its number belongs to another process now.
+func TestRpmLockOfADnfThatIsGone(t *testing.T) {
+	h := newRpmHost(t)
+	h.lockedBy("dnf")
+	lock := h.onDisk(filepath.Join(dnfState, "rpmdb_lock.pid"))
+	yesterday := time.Now().Add(-24 * time.Hour)
+	h.must(os.Chtimes(lock, yesterday, yesterday))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	h.must(h.Hold(ctx, func(what string) { t.Error(what) }))
+	h.Release()
+	h.free()
+}
+
+// The clock was set forward after dnf had started.
+func TestRpmLockOfADnfIsKeptWhateverTheClockReads(t *testing.T) {
+	h := newRpmHost(t)
+	h.lockTimeout = 300 * time.Millisecond
+	dnf := exec.CommandContext(t.Context(), "sh", "-c", "sleep 60; exit 0", "dnf")
+	h.must(dnf.Start())
+	t.Cleanup(func() { _, _ = dnf.Process.Kill(), dnf.Wait() })
+	h.write(filepath.Join(dnfState, "rpmdb_lock.pid"), fmt.Sprint(dnf.Process.Pid))
+	yesterday := time.Now().Add(-24 * time.Hour)
+	h.must(os.Chtimes(h.onDisk(filepath.Join(dnfState, "rpmdb_lock.pid")), yesterday, yesterday))
+	if got := reason(t, h.Configure(t.Context(), []string{"kubelet"})); got != "PackagesLocked" {
+		t.Errorf("reason %s", got)
+	}
+}
+
 func TestRpmHoldThatIsCanceledHoldsNothing(t *testing.T) {
 	h := newRpmHost(t)
 	h.write(filepath.Join(dnfState, "x"), "")
