@@ -119,6 +119,33 @@ func (h *rpmHost) packFor(system string) string {
 	return other
 }
 
+func TestRpmVersionsAreComparedByTheirParts(t *testing.T) {
+	h := newRpmHost(t)
+	for _, c := range []struct {
+		a, b  string
+		lower bool
+	}{
+		{"1.35.4-1", "1.36.3-1", true},
+		{"1.36.3-1", "1.35.4-1", false},
+		{"1.36.3-1", "1.36.3-1", false},
+		{"0:1.36.3-1", "1.36.3-1", false},
+		{"1.36.3-1", "1:1.35.4-1", true},
+		{"1:1.35.4-1", "1.36.3-1", false},
+		{"2:1.35.4-1", "10:1.35.4-1", true},
+		{"1.36.3-150500.1.1", "1.36.10-150500.1.1", true},
+		{"1.36-10", "1.36.1-2", true},
+		{"1.36.0~rc.1-1", "1.36.0-1", true},
+		{"1.36.0^git1-1", "1.36.0-1", false},
+	} {
+		if lower, err := h.lower(t.Context(), c.a, c.b); err != nil || lower != c.lower {
+			t.Errorf("%s is lower than %s: %v, %v", c.a, c.b, lower, err)
+		}
+		if got := partsOfVersion(c.a); strings.ContainsAny(strings.Join(got[:], ""), ":-") {
+			t.Errorf("the parts of %s are %q", c.a, got) // of an rpm that compares only one part
+		}
+	}
+}
+
 func TestRpmOnlyARollbackInstallsALowerVersion(t *testing.T) {
 	h := newRpmHost(t)
 	old := h.pack("kubelet", "1.35.4-1")

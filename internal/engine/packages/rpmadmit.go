@@ -70,17 +70,35 @@ func (r rpm) admitted(ctx context.Context, archives []archive, opts Options) ([]
 	return left, r.simulate(ctx, left)
 }
 
+// lower compares epoch, version and release one after the other: the function of an rpm before 4.17
+// compares a single part. A version without an epoch has the epoch 0.
 func (r rpm) lower(ctx context.Context, a, b string) (bool, error) {
-	script := fmt.Sprintf("%%{lua: print(rpm.vercmp(%s, %s))}", strconv.Quote(a), strconv.Quote(b))
-	out, err := r.query(ctx, "--eval", script)
-	if err != nil {
-		return false, wrap(err, "cannot compare versions %s and %s", a, b)
+	theirs := partsOfVersion(b)
+	for i, part := range partsOfVersion(a) {
+		script := fmt.Sprintf("%%{lua: print(rpm.vercmp(%s, %s))}", strconv.Quote(part), strconv.Quote(theirs[i]))
+		out, err := r.query(ctx, "--eval", script)
+		if err != nil {
+			return false, wrap(err, "cannot compare versions %s and %s", a, b)
+		}
+		order, err := strconv.Atoi(strings.TrimSpace(out))
+		if err != nil {
+			return false, fmt.Errorf("cannot compare versions %s and %s: %w", a, b, err)
+		}
+		if order != 0 {
+			return order < 0, nil
+		}
 	}
-	order, err := strconv.Atoi(strings.TrimSpace(out))
-	if err != nil {
-		return false, fmt.Errorf("cannot compare versions %s and %s: %w", a, b, err)
+	return false, nil
+}
+
+// partsOfVersion returns epoch, version and release.
+func partsOfVersion(full string) [3]string {
+	epoch, rest, found := strings.Cut(full, ":")
+	if !found {
+		epoch, rest = "0", full
 	}
-	return order < 0, nil
+	version, release, _ := strings.Cut(rest, "-")
+	return [3]string{epoch, version, release}
 }
 
 // simulate runs the transaction without changes. A second run without dependencies shows whether
