@@ -32,7 +32,7 @@ func bounds(s settings.Settings) map[string]time.Duration {
 var inner = map[string][]string{
 	node.StepImages:      {"imageTimeout"},
 	node.StepCheck:       {"imageTimeout"},
-	node.StepSave:        {"d.fetchTimeout"},
+	node.StepSave:        {"g.timeout", "d.fetchTimeout"},
 	node.StepStage:       {"g.timeout"},
 	node.StepPods:        {"restartTimeout"},
 	node.StepEtcd:        {"kubeletTimeout", "terminationTimeout", "othersTimeout", "imageTimeout", "h.Settings.Timeouts.Etcd.Duration()", "requestTimeout"},

@@ -26,7 +26,7 @@ type Driver interface {
 	// Files returns the files and directories of installed packages.
 	Files(ctx context.Context, names ...string) ([]string, error)
 	// Prepare keeps what a rollback installs: in dir, a package file of exactly the installed
-	// version of each name.
+	// version of each name. It waits for other package managers, as Install does.
 	Prepare(ctx context.Context, dir string, names []string) error
 	// Check refuses what Install would refuse before its first change, and a host with other
 	// packages that Install could touch and that are half-installed, not configured or wait for

@@ -91,6 +91,18 @@ func (f fixture) refusedBeforeAnOperation() {
 	}
 }
 
+// waitsForTheLock requires that rollback packages are not built while others install.
+func (f fixture) waitsForTheLock() {
+	f.Helper()
+	dir := filepath.Join(f.TempDir(), "rollback")
+	if got := reason(f.T, f.driver().Prepare(f.Context(), dir, []string{"kubelet"})); got != "PackagesLocked" {
+		f.Errorf("reason %s", got)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		f.Error("a rollback was prepared")
+	}
+}
+
 // at requires that packages are installed at these versions, and undamaged.
 func (f fixture) at(versions map[string]string) {
 	f.Helper()

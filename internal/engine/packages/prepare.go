@@ -50,6 +50,11 @@ func Prepared(dir string, names ...string) ([]string, error) {
 // Prepare prefers the original file, which has more than an installed package: the unchanged
 // configuration files.
 func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
+	release, err := d.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -119,7 +124,7 @@ func (d deb) keep(ctx, repository context.Context, path, name string, s state) e
 	}
 	if ready == "" {
 		if ready, err = d.repack(ctx, work, name); err != nil {
-			return wrap(err, "cannot repack the installed %s", name)
+			return durable.Explain(err, "repack", name)
 		}
 		if !d.matches(ctx, ready, name, s) {
 			return node.HostBroken("RepackFailed", nil,

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestRollbackToARepackedPackage(t *testing.T) {
@@ -117,6 +118,14 @@ func TestPrepareAfterInstallKeepsThePreviousVersion(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+}
+
+func TestRollbackPackageIsNotBuiltDuringAnotherTransaction(t *testing.T) {
+	h := newHost(t)
+	h.install(h.pack("kubelet", "1"))
+	h.lockTimeout = 300 * time.Millisecond
+	lockElsewhere(t, filepath.Join(h.admin, "lock-frontend"))
+	h.waitsForTheLock()
 }
 
 func TestPreparedRefusesAnUnpreparedPackage(t *testing.T) {

@@ -2,6 +2,7 @@ package packages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -15,6 +16,11 @@ import (
 // Prepare repacks the installed packages. It looks for no original: rpm keeps the header of an
 // installed package, so that a repacked one differs only in what the operator changed.
 func (r rpm) Prepare(ctx context.Context, dir string, names []string) error {
+	_, release, err := r.guard().lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -81,7 +87,7 @@ func (r rpm) keep(ctx context.Context, path string, i installation) error {
 	}
 	work, err := os.MkdirTemp(filepath.Dir(path), ".prepare-")
 	if err != nil {
-		return fmt.Errorf("cannot create a directory for the rollback packages: %w", err)
+		return durable.Explain(err, "create a directory in", filepath.Dir(path))
 	}
 	defer func() { _ = os.RemoveAll(work) }()
 	ready, err := r.repack(ctx, work, i.name)
@@ -91,9 +97,13 @@ func (r rpm) keep(ctx context.Context, path string, i installation) error {
 	if ctx.Err() != nil {
 		return wrap(ctx.Err(), "cannot repack the installed %s", i.name)
 	}
+	name := i.name
+	err = durable.Explain(err, "repack", name)
+	if _, known := errors.AsType[*node.Failure](err); known {
+		return err // the disk is full or broken
+	}
 	if err != nil {
-		name := i.name
-		return node.HostBroken("RepackFailed", durable.Explain(err, "repack", name),
+		return node.HostBroken("RepackFailed", err,
 			"Reinstall the package (`dnf reinstall PACKAGE`), then run `refit retry`; or upgrade without this host: run `refit abandon NODE`",
 			"cannot repack the installed package %s", name)
 	}

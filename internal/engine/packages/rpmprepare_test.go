@@ -2,10 +2,16 @@ package packages
 
 import (
 	"bytes"
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 func TestRpmRollbackToARepackedPackage(t *testing.T) {
@@ -96,6 +102,34 @@ func TestRpmRollbackRestoresAReplacedBinary(t *testing.T) {
 	h.rollBack(previous)
 	if got := h.read("/usr/bin/kubelet"); got != "hotfix" {
 		t.Errorf("the binary is %q", got)
+	}
+}
+
+func TestRpmRollbackPackageIsNotBuiltDuringAnotherTransaction(t *testing.T) {
+	h := newRpmHost(t)
+	h.install(h.pack("kubelet", "1-1"))
+	h.lockTimeout = 300 * time.Millisecond
+	h.lockedBy("dnf")
+	h.waitsForTheLock()
+}
+
+func TestRpmFullDiskWhileRepacking(t *testing.T) {
+	h := newRpmHost(t)
+	h.install(h.pack("kubelet", "1-1"))
+	large := make([]byte, 2<<20)
+	_, err := rand.Read(large)
+	h.must(err)
+	h.write("/usr/bin/kubelet", string(large))
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	if got, want := reason(t, h.Prepare(t.Context(), dir, []string{"kubelet"})), node.FailureOf(node.DiskFull(nil, "", "")).Reason; got != want {
+		t.Errorf("reason %s, want %s", got, want)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 
