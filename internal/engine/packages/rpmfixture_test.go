@@ -36,6 +36,19 @@ func newSerialRpmHost(t *testing.T) *rpmHost {
 // documentation. sections are added to its spec: scripts in Lua, since the root has no shell.
 func (h *rpmHost) pack(name, version string, sections ...string) string {
 	h.Helper()
+	return h.build(name, version, func(spec string) string { return spec }, sections...)
+}
+
+// packWithoutConfig builds the package without its first configuration file.
+func (h *rpmHost) packWithoutConfig(name, version string) string {
+	h.Helper()
+	return h.build(name, version, func(spec string) string {
+		return strings.Replace(spec, "%config(noreplace) /etc/"+name+".conf\n", "%exclude /etc/"+name+".conf\n", 1)
+	})
+}
+
+func (h *rpmHost) build(name, version string, edit func(spec string) string, sections ...string) string {
+	h.Helper()
 	dir := h.TempDir()
 	epoch := "0"
 	full := version
@@ -71,7 +84,7 @@ echo text > %%{buildroot}/usr/share/doc/%[1]s/readme
 %%doc /usr/share/doc/%[1]s/readme
 `, name, upstream, release, version, epoch, strings.Join(headers(sections), "\n")) + strings.Join(scripts(sections), "\n")
 	file := filepath.Join(dir, name+".spec")
-	h.must(os.WriteFile(file, []byte(spec), 0o600))
+	h.must(os.WriteFile(file, []byte(edit(spec)), 0o600))
 	cmd := exec.CommandContext(h.Context(), "rpmbuild", "-bb", "--quiet", "--define", "_topdir "+dir, "--define", "_binary_payload w1.gzdio",
 		"--define", "__os_install_post %{nil}", "--define", "_build_id_links none", file)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "SOURCE_DATE_EPOCH=1700000000")

@@ -2,7 +2,9 @@ package packages
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,7 +55,37 @@ func (r rpm) upgrade(ctx context.Context, lock *os.File, archives []archive, opt
 	if err != nil {
 		return r.transactionFailed(err, "InstallFailed", "cannot install "+text(archives))
 	}
+	if opts.Downgrade {
+		if err := r.restoreConfig(ctx, archives); err != nil {
+			return err
+		}
+	}
 	return r.finish(ctx, archives)
+}
+
+// restoreConfig restores changed configuration that the newer version of a package does not have:
+// rpm has moved it to PATH.rpmsave, and the repacked package does not contain it.
+func (r rpm) restoreConfig(ctx context.Context, archives []archive) error {
+	for _, a := range archives {
+		config, err := r.configFiles(ctx, "--nosignature", "--package", "--", a.path)
+		if err != nil {
+			return err
+		}
+		for path, file := range config {
+			if file.flags&fileIsGhost == 0 || file.flags&fileNoReplace == 0 {
+				continue
+			}
+			path = r.onDisk(path)
+			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			err := durable.Rename(path+".rpmsave", path)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return durable.Explain(err, "restore", path)
+			}
+		}
+	}
+	return nil
 }
 
 func optionsFor(opts Options) []string {

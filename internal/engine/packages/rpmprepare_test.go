@@ -133,6 +133,40 @@ func TestRpmFullDiskWhileRepacking(t *testing.T) {
 	}
 }
 
+// The next version does not have the configuration file any more. rpm removes an unchanged one, and
+// moves a changed one to PATH.rpmsave.
+func TestRpmRollbackRestoresDroppedConfiguration(t *testing.T) {
+	for situation, c := range map[string]struct{ before, stale, want string }{
+		"unchanged":                   {"version 1-1\n", "", "version 1-1\n"},
+		"changed":                     {"mine\n", "", "mine\n"},
+		"changed, with an older copy": {"mine\n", "of an earlier upgrade\n", "mine\n"},
+		"removed, with an older copy": {"", "of an earlier upgrade\n", ""},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			h := newRpmHost(t)
+			h.install(h.pack("kubelet", "1-1"))
+			h.write("/etc/kubelet.conf", c.before)
+			if c.before == "" {
+				h.must(os.Remove(h.onDisk("/etc/kubelet.conf")))
+			}
+			if c.stale != "" {
+				h.write("/etc/kubelet.conf.rpmsave", c.stale)
+			}
+			previous := h.prepared()
+			h.install(h.packWithoutConfig("kubelet", "2-1"))
+			if _, err := os.Stat(h.onDisk("/etc/kubelet.conf")); err == nil {
+				t.Fatal("the new version has the configuration")
+			}
+			h.rollBack(previous)
+			h.at(map[string]string{"kubelet": "1-1"})
+			got, _ := os.ReadFile(h.onDisk("/etc/kubelet.conf"))
+			if string(got) != c.want {
+				t.Errorf("the configuration is %q", got)
+			}
+		})
+	}
+}
+
 // The agent was killed after Install and prepares again: the installed version is then the new one.
 func TestRpmPrepareAfterInstallKeepsThePreviousVersion(t *testing.T) {
 	h := newRpmHost(t)

@@ -205,13 +205,11 @@ func (r rpm) writePayload(ctx context.Context, path string, files *fileList) (su
 
 // packFile adds a file to the payload. A file that is not on the disk becomes a ghost, and so does
 // a configuration file that was changed: rpm then keeps the file and compares it with the original
-// digest in the next upgrade.
+// digest in the next upgrade. Of the two, only the changed file is marked as fileNoReplace:
+// restoreConfig restores it.
 func (r rpm) packFile(archive *cpioWriter, files *fileList, i int) error {
 	if files.flags[i]&fileIsGhost != 0 {
 		return nil
-	}
-	if files.flags[i]&fileIsConfig != 0 {
-		files.flags[i] |= fileNoReplace // a later change of the operator survives the rollback
 	}
 	path := r.onDisk(files.paths[i])
 	info, err := os.Lstat(path)
@@ -219,11 +217,14 @@ func (r rpm) packFile(archive *cpioWriter, files *fileList, i int) error {
 		info, err = os.Stat(path) // a host can have a link instead (/lib)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		files.flags[i] |= fileIsGhost
+		files.flags[i] = files.flags[i]&^fileNoReplace | fileIsGhost
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read an installed file: %w", err)
+	}
+	if files.flags[i]&fileIsConfig != 0 {
+		files.flags[i] |= fileNoReplace // a later change of the operator survives the rollback
 	}
 	changed, err := files.changedConfig(i, path, info)
 	if err != nil {
