@@ -106,6 +106,9 @@ type Finding struct {
 	Message  string  `json:"message"`
 	Remedy   string  `json:"remedy,omitempty"`
 	Waived   *Waiver `json:"waived,omitempty"`
+	// ReportTime is when the agent of the node observed the fact, absent if the fact does not come
+	// from a NodeReport.
+	ReportTime time.Time `json:"reportTime,omitzero"`
 	// More is the number of similar findings that are omitted after this one; --wide omits none.
 	More int `json:"more,omitempty"`
 }

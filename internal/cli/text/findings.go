@@ -3,6 +3,7 @@ package text
 import (
 	"slices"
 	"strings"
+	"time"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
@@ -77,6 +78,9 @@ func (w *writer) group(g []*cliv1alpha1.Finding, wide bool) {
 	default:
 		head = append(head, as(plain, nameOf(first)))
 	}
+	if age := w.reported(g...); age != "" && (alike || len(g) == 1) {
+		head = append(head, as(dim, "("+age+")"))
+	}
 	if first.Unknown {
 		head = append(head, as(dim, "(could not be observed)"))
 	}
@@ -107,7 +111,11 @@ func (w *writer) objects(g []*cliv1alpha1.Finding, wide, remedies bool) {
 		if len(g) > 1 {
 			indent = findingIndent + 2
 			if i == 0 || shown[i-1].Object != f.Object {
-				w.para(findingIndent, as(bold, nameOf(f)))
+				name := []run{as(bold, nameOf(f))}
+				if age := w.reported(f); age != "" {
+					name = append(name, as(dim, "("+age+")"))
+				}
+				w.para(findingIndent, name...)
 			}
 		}
 		w.para(indent, as(plain, f.Message))
@@ -126,6 +134,31 @@ func (w *writer) objects(g []*cliv1alpha1.Finding, wide, remedies bool) {
 	default:
 		w.para(findingIndent, as(dim, "and "+phrase.Number(len(more))+" more"))
 	}
+}
+
+// oldReport is the age from which findings show the age of the NodeReport that they come from.
+const oldReport = 5 * time.Minute
+
+// reported is the age of the oldest NodeReport of the findings, empty if none is old.
+func (w *writer) reported(findings ...*cliv1alpha1.Finding) string {
+	var times []time.Time
+	for _, f := range findings {
+		if !f.ReportTime.IsZero() {
+			times = append(times, f.ReportTime)
+		}
+	}
+	if len(times) == 0 || w.now.IsZero() {
+		return ""
+	}
+	age := w.now.Sub(slices.MinFunc(times, time.Time.Compare))
+	oldest, newest := phrase.Duration(age), phrase.Duration(w.now.Sub(slices.MaxFunc(times, time.Time.Compare)))
+	switch {
+	case age < oldReport:
+		return ""
+	case oldest != newest:
+		return "reported up to " + oldest + " ago"
+	}
+	return "reported " + oldest + " ago"
 }
 
 func (w *writer) remedy(indent int, remedy string) {

@@ -112,6 +112,7 @@ func agentSilent(v *view) []Finding {
 		return Finding{
 			Unknown:  true,
 			Deferred: true,
+			live:     true,
 			Message:  fmt.Sprintf("the agent on %s has not responded to a request for facts%s", n.Name, since),
 			Remedy:   fmt.Sprintf("Check whether it is running. On %s, run `systemctl status refit-agent`", n.Name),
 		}

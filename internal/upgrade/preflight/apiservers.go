@@ -40,15 +40,15 @@ func apiServerNotReady(v *view) []Finding {
 	var found []Finding
 	for _, n := range v.controlPlane() {
 		server := v.s.APIServer(n.Name)
-		var message string
+		message, live := fmt.Sprintf("the API server on %s is not ready", n.Name), true
 		switch {
 		case server != nil && server.Ready == cluster.Yes:
 			continue
 		case server != nil && server.Ready == cluster.No && len(server.Failing) > 0:
-			message = fmt.Sprintf("the API server on %s is not ready: %s", n.Name, joinNames(server.Failing))
-		case server != nil && server.Ready == cluster.No,
-			n.Report != nil && n.Report.APIServer != nil && !n.Report.APIServer.Ready:
-			message = fmt.Sprintf("the API server on %s is not ready", n.Name)
+			message += ": " + joinNames(server.Failing)
+		case server != nil && server.Ready == cluster.No:
+		case n.Report != nil && n.Report.APIServer != nil && !n.Report.APIServer.Ready:
+			live = false
 		case v.staticNotReady(n, kubefacts.KubeAPIServer):
 			message = fmt.Sprintf("the API server's pod on %s is not ready", n.Name)
 		default:
@@ -56,6 +56,7 @@ func apiServerNotReady(v *view) []Finding {
 		}
 		found = append(found, Finding{
 			Object:  apiServerObject(n),
+			live:    live,
 			Message: message,
 			Remedy:  fmt.Sprintf("Check its logs: `kubectl -n kube-system logs kube-apiserver-%s`, or `crictl logs CONTAINER` on %s.", n.Name, n.Name),
 		})
@@ -86,6 +87,7 @@ func apiServerUnknown(v *view) []Finding {
 		}
 		f := Finding{
 			Unknown: true,
+			live:    true,
 			Object:  apiServerObject(n),
 			Message: fmt.Sprintf("the readiness of the API server on %s is unknown%s", n.Name, why),
 			Remedy: fmt.Sprintf("On %s, run `curl -k https://localhost:6443/readyz`. With an agent on the node, Refit checks it directly.",
@@ -164,10 +166,10 @@ func staticPodMissing(v *view) []Finding {
 	}
 	var found []Finding
 	for _, n := range v.controlPlane() {
-		missing := map[string]bool{}
+		missing, inAPI := map[string]bool{}, map[string]bool{}
 		for _, component := range []string{kubefacts.KubeAPIServer, kubefacts.KubeControllerManager, kubefacts.KubeScheduler} {
 			if _, has := n.Static[component]; !has {
-				missing[component] = true
+				missing[component], inAPI[component] = true, true
 			}
 		}
 		if n.Report != nil && n.Report.Drift != nil {
@@ -178,6 +180,7 @@ func staticPodMissing(v *view) []Finding {
 		for _, component := range sorted(missing) {
 			found = append(found, Finding{
 				Object:  n.object(),
+				live:    inAPI[component],
 				Message: fmt.Sprintf("%s has no static pod %s", n.Name, component),
 				Remedy: fmt.Sprintf("Restore its manifest in /etc/kubernetes/manifests on %s, from a backup or with `kubeadm init phase %s`.",
 					n.Name, kubeadmPhase(component)),

@@ -102,6 +102,7 @@ func (v *view) unlabelledMembers(expected map[string]bool) []Finding {
 		expected[name] = true
 		found = append(found, Finding{
 			Object:  etcdObject(n),
+			live:    n.Report == nil || n.Report.Etcd == nil,
 			Message: fmt.Sprintf("node %s runs an etcd member but lacks the label of control plane nodes, so it would be upgraded as a worker", n.Name),
 			Remedy:  fmt.Sprintf("Label the node: `kubectl label node %s node-role.kubernetes.io/control-plane=`", n.Name),
 		})

@@ -1,6 +1,10 @@
 package preflight
 
-import refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+import (
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
 
 // Severity is the effect of a finding on the upgrade.
 type Severity string
@@ -31,8 +35,14 @@ type Finding struct {
 	Message string `json:"message"`
 	// Remedy is how to fix the problem, in one or two imperative sentences or a command.
 	Remedy string `json:"remedy"`
+	// ReportTime is when the agent observed the fact, by the API server's clock. Run sets it. It is
+	// zero if the fact does not come from a NodeReport.
+	ReportTime time.Time `json:"reportTime,omitzero"`
 	// Waived is the waiver that applies to the finding.
 	Waived *refitv1alpha1.Waiver `json:"waived,omitempty"`
+
+	// live is set if a check of agents has the fact from elsewhere, such as a pod.
+	live bool
 }
 
 // Blocks reports whether the finding keeps the upgrade from being planned for execution.

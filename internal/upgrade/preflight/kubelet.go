@@ -188,6 +188,7 @@ func criRuntimeConfigMissing(v *view) []Finding {
 		f := Finding{
 			Severity: Warn,
 			Object:   n.object(),
+			live:     !n.probedRuntimeConfig(),
 			Message: fmt.Sprintf("the container runtime on %s (%s) lacks the CRI method RuntimeConfig, which the kubelet requires from 1.%d on",
 				n.Name, n.Runtime, needsRuntimeConfig),
 			Remedy: fmt.Sprintf("Upgrade containerd on %s to 2.0 or later before you upgrade to 1.%d, or use a ClusterRelease that includes it.",
@@ -206,10 +207,14 @@ func criRuntimeConfigMissing(v *view) []Finding {
 // lacksRuntimeConfig uses the agent's probe of the runtime; without one, containerd before 2.0 is
 // known to lack the method.
 func (n *node) lacksRuntimeConfig() bool {
-	if n.Report != nil && n.Report.CRI != nil && n.Report.CRI.RuntimeConfig != nil {
+	if n.probedRuntimeConfig() {
 		return !*n.Report.CRI.RuntimeConfig
 	}
 	return containerdMajor(n.Runtime) == 1
+}
+
+func (n *node) probedRuntimeConfig() bool {
+	return n.Report != nil && n.Report.CRI != nil && n.Report.CRI.RuntimeConfig != nil
 }
 
 func (n *node) installsContainerd2() bool {

@@ -82,6 +82,9 @@ func Run(in Input) Report {
 			if found[i].Severity == "" {
 				found[i].Severity = check.Severity
 			}
+			if check.NeedsAgent() && !found[i].live && found[i].ReportTime.IsZero() {
+				found[i].ReportTime = v.reportTime(found[i].Object)
+			}
 		}
 		findings = append(findings, found...)
 	}

@@ -1,6 +1,9 @@
 package preflight
 
 import (
+	"strings"
+	"time"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
@@ -184,6 +187,17 @@ func (v *view) reported() []*node {
 		}
 	}
 	return out
+}
+
+// reportTime returns when the agent of the node that a finding is about has observed its host, zero
+// without a report.
+func (v *view) reportTime(object string) time.Time {
+	for _, kind := range []string{policy.NodeObject(""), etcdMemberKind, apiServerKind} {
+		if name, is := strings.CutPrefix(object, kind); is && v.byName[name] != nil && v.byName[name].Report != nil {
+			return v.byName[name].Report.Observed()
+		}
+	}
+	return time.Time{}
 }
 
 func (v *view) controlPlane() []*node {

@@ -19,12 +19,17 @@ func endpointHeldTwice(v *view) []Finding {
 		return nil
 	}
 	names := make([]string, 0, len(holders))
+	oldest := holders[0].Report.Observed()
 	for _, n := range holders {
 		names = append(names, n.Name)
+		if observed := n.Report.Observed(); observed.Before(oldest) {
+			oldest = observed
+		}
 	}
 	return []Finding{{
-		Object:  policy.NodeObject(holders[0].Name),
-		Message: fmt.Sprintf("the address %s of the API endpoint is on interfaces of %s", v.s.Endpoint.Host(), joinNames(names)),
+		Object:     policy.NodeObject(holders[0].Name),
+		ReportTime: oldest,
+		Message:    fmt.Sprintf("the address %s of the API endpoint is on interfaces of %s", v.s.Endpoint.Host(), joinNames(names)),
 		Remedy: fmt.Sprintf("Check the network between them and what moves the address: run `ip address show to %s; journalctl -u keepalived` on each. "+
 			"If every node holds it on purpose, waive the check.", v.s.Endpoint.Host()),
 	}}

@@ -70,7 +70,7 @@ func countsOf(s preflight.Summary) cliv1alpha1.Counts {
 func findingOf(f *preflight.Finding) cliv1alpha1.Finding {
 	out := cliv1alpha1.Finding{
 		Check: f.Check, Severity: string(f.Severity), Blocks: f.Blocks(), Binding: f.Binding, Unknown: f.Unknown, Deferred: f.Deferred,
-		Object: f.Object, Message: f.Message, Remedy: f.Remedy,
+		Object: f.Object, Message: f.Message, Remedy: f.Remedy, ReportTime: f.ReportTime,
 	}
 	if f.Waived != nil {
 		out.Waived = &cliv1alpha1.Waiver{Object: f.Waived.Object, Reason: f.Waived.Reason}
