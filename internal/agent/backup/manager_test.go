@@ -259,6 +259,47 @@ func TestRetentionMarksTheBackupsThatItDeletes(t *testing.T) {
 	}
 }
 
+// A kill or an error after the mark leaves objects. The next backup deletes them, whatever the
+// policy keeps by then; a copy on another host has its own place.
+func TestObjectsOfAMarkedBackupAreDeleted(t *testing.T) {
+	for situation, test := range map[string]struct {
+		node    string // that took the former backup
+		change  func(t *testing.T, b *bed)
+		deleted bool
+	}{
+		"all of them are left":          {"cp-2", func(*testing.T, *bed) {}, true},
+		"the manifest is gone":          {"cp-2", func(t *testing.T, b *bed) { b.removeManifest(t) }, true},
+		"a copy of one of another host": {"cp-3", func(*testing.T, *bed) {}, false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			b := newBed(t)
+			b.request.Status.Node = "cp-2"
+			former := b.former(1, b.take(t, 1))
+			former.Status.Node = test.node
+			etcdbackup.MarkDeleted(&former, etcdbackup.ID(&former), time.Now())
+			b.others, b.store.Spec.Keep = []refitv1alpha1.EtcdBackup{former}, &refitv1alpha1.BackupRetention{Last: 5}
+			test.change(t, b)
+			if got := b.take(t, 2); got.Phase != refitv1alpha1.BackupSucceeded {
+				t.Fatalf("got %+v", got.Error)
+			}
+			if left := b.attempts(t); left["1"] == test.deleted || !left["2"] {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+func (b *bed) removeManifest(t *testing.T) {
+	t.Helper()
+	manifests, err := filepath.Glob(filepath.Join(b.store.Spec.Path.Directory, "*", "*", "*", "manifest-*"))
+	if err != nil || len(manifests) != 1 {
+		t.Fatalf("%v, %v", manifests, err)
+	}
+	if err := os.Remove(manifests[0]); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {

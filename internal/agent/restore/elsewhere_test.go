@@ -33,7 +33,7 @@ func TestABackupThatRetentionHasDeletedIsNotChosen(t *testing.T) {
 		t.Errorf("chosen: %+v, %v", got.Expected, err)
 	}
 	request.Backup = "newest"
-	if _, err := desk.source(request); err == nil || node.FailureOf(err).Reason != "BackupDeleted" {
+	if _, err := desk.Prepare(t.Context(), request); err == nil || node.FailureOf(err).Reason != "BackupDeleted" {
 		t.Errorf("by its name: %v", err)
 	}
 	spec := desk.Records.Stores["local"]
@@ -44,6 +44,19 @@ func TestABackupThatRetentionHasDeletedIsNotChosen(t *testing.T) {
 	request.Backup, request.Store, desk.Records.Backups = "", nil, desk.Records.Backups[:1]
 	if _, err := desk.source(request); err == nil || !strings.Contains(err.Error(), "retention has deleted every recorded backup") {
 		t.Errorf("no other: %v", err)
+	}
+}
+
+// The deletion that follows the mark may fail.
+func TestABackupThatIsOnlyMarkedAsDeletedCanBeRestored(t *testing.T) {
+	b := newBed(t, "cp-1")
+	desk := b.hosts["cp-1"].desk(t, "")
+	for i := range desk.Records.Backups {
+		desk.Records.Backups[i].Deleted = now
+	}
+	p, err := desk.Prepare(t.Context(), Request{Backup: "nightly", Identities: []age.Identity{b.identity}})
+	if err != nil || p.Observation.Backup.ID != backupUID+"/1" {
+		t.Errorf("%+v, %v", p.Observation.Backup, err)
 	}
 }
 

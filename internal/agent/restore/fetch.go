@@ -30,6 +30,8 @@ type Source struct {
 	Directory string
 	// Node is the one that has taken the backup; empty if it is not recorded.
 	Node string
+	// Deleted is the record of a backup that is marked as deleted. The deletion may have failed.
+	Deleted *backup.Record
 }
 
 // find finds the backup. A directory may be another one on each host.
@@ -37,6 +39,9 @@ func (s Source) find(ctx context.Context) (enginebackup.Stored, error) {
 	stored, err := enginebackup.Find(ctx, s.From, s.Expected)
 	if !errors.Is(err, backup.ErrIncomplete) && !errors.Is(err, backup.ErrNotFound) {
 		return stored, err
+	}
+	if s.Deleted != nil {
+		return stored, deleted(s.Deleted, err)
 	}
 	from := filepath.Join(s.Directory, s.From.Prefix, s.Expected.ID.UID)
 	switch {

@@ -182,9 +182,10 @@ func (d *Desk) restore(plan restore.Plan) *Restore {
 // source finds the backup and its store.
 func (d *Desk) source(request Request) (Source, error) {
 	id, digest, spec, host := request.Backup, request.Digest, request.Store, ""
+	var marked *backup.Record
 	if r := d.record(id); r != nil {
 		if !r.Deleted.IsZero() && spec == nil {
-			return Source{}, deleted(r)
+			marked = r
 		}
 		recorded, known := d.Records.Stores[r.Store]
 		if spec == nil && known {
@@ -217,7 +218,7 @@ func (d *Desk) source(request Request) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	out := Source{From: from, Expected: backup.Expected{ID: parsed, ManifestDigest: digest}, Identities: request.Identities, Node: host}
+	out := Source{From: from, Expected: backup.Expected{ID: parsed, ManifestDigest: digest}, Identities: request.Identities, Node: host, Deleted: marked}
 	if spec.Path != nil {
 		out.Directory = spec.Path.Directory
 	}
@@ -237,8 +238,8 @@ func (d *Desk) record(name string) *backup.Record {
 }
 
 // deleted is the failure to restore a backup that retention has deleted.
-func deleted(r *backup.Record) error {
-	return node.ManualIntervention("BackupDeleted", nil,
+func deleted(r *backup.Record, cause error) error {
+	return node.ManualIntervention("BackupDeleted", cause,
 		"Choose another backup (`refit-agent restore --list`). If you have a copy, pass the BackupStore that has it with --store=FILE",
 		"retention deleted %s from BackupStore %s on %s", r.Name, r.Store, phrase.Moment(r.Deleted))
 }

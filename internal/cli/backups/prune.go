@@ -120,8 +120,9 @@ func (p *Pruner) each(ctx context.Context, c Stores, do func(*pruned) error) err
 	var failed []error
 	for i := range stores {
 		// All EtcdBackups count as drilled: two BackupStores may have the same location.
-		keeps := etcdbackup.Retention(uid, &stores[i].Spec, all, operations)
-		s := &pruned{store: &stores[i], all: of(&stores[i], all), retention: keeps, deleting: etcdbackup.Deleting(&stores[i].Spec, "", all)}
+		deleting := etcdbackup.Deleting(&stores[i].Spec, "", all)
+		keeps := etcdbackup.Retention(uid, &stores[i].Spec, all, operations, deleting)
+		s := &pruned{store: &stores[i], all: of(&stores[i], all), retention: keeps, deleting: deleting}
 		if p.elsewhere(s.store) {
 			if p.Store != "" {
 				return s.onHosts()

@@ -9,7 +9,6 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
@@ -33,9 +32,6 @@ func Restore(ctx context.Context, from Restorable, cluster, name string, now tim
 	if b.Status.ReadBack == nil || b.Status.Digest == "" {
 		return nil, fmt.Errorf("%s is not stored completely: choose a backup that was read back (`refit backup list`)", name)
 	}
-	if b.Status.Deleted != nil {
-		return nil, etcdbackup.Deleted(b)
-	}
 	ready, unready, err := from.EtcdMembers(ctx)
 	if err != nil {
 		return nil, err
@@ -54,6 +50,9 @@ func Restore(ctx context.Context, from Restorable, cluster, name string, now tim
 	out := &cliv1alpha1.Restore{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindRestore, Cluster: cluster, Backup: name, Time: stored.Time.UTC(), Revision: stored.Revision,
 		Situation: string(g.Situation), Description: g.Situation.Description(), Lost: g.Lost,
+	}
+	if b.Status.Deleted != nil && g.Situation != restore.Replace {
+		out.Deleted = b.Status.Deleted.UTC()
 	}
 	if g.Situation != restore.Replace {
 		out.Identity = Identity

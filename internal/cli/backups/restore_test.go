@@ -49,7 +49,7 @@ func TestRestoreOfACluster(t *testing.T) {
 		"one member is not ready":     {restorable{stored, []string{"cp-1", "cp-3"}, []string{"cp-2"}, bucket}, "cp-2: refit-agent restore"},
 		"etcd is external":            {restorable{stored, nil, nil, bucket}, "external etcd"},
 		"the backup failed":           {restorable{refitv1alpha1.EtcdBackup{}, []string{"cp-1"}, nil, bucket}, "not stored"},
-		"retention has deleted it":    {restorable{deleted, []string{"cp-1"}, nil, bucket}, "retention deleted nightly"},
+		"marked as deleted":           {restorable{deleted, []string{"cp-1"}, nil, bucket}, "--backup=u/2 --digest=sha256:d"},
 		"a bucket":                    {restorable{stored, []string{"cp-1", "cp-2"}, nil, bucket}, "copy nothing"},
 		"a directory of another host": {restorable{stored, []string{"cp-1", "cp-2", "cp-3"}, nil, directory}, "copy /mnt/backups/prod/u from cp-2 to cp-1,cp-3"},
 		"a directory of this host":    {restorable{stored, []string{"cp-2"}, nil, directory}, "copy nothing"},
@@ -66,6 +66,9 @@ func TestRestoreOfACluster(t *testing.T) {
 			if got.Copy != nil {
 				text = fmt.Sprintf("copy %s from %s to %s", got.Copy.Directory, got.Copy.From, strings.Join(got.Copy.To, ","))
 			}
+		}
+		if err == nil && got.Deleted.IsZero() != (tt.of.backup.Status.Deleted == nil) {
+			t.Errorf("%s: deleted %s", name, got.Deleted)
 		}
 		if !strings.Contains(text, tt.want) {
 			t.Errorf("%s: %q does not have %q", name, text, tt.want)

@@ -40,7 +40,8 @@ func Expired(now time.Time, r backup.Retention, all []Listed) []Listed {
 }
 
 // Delete deletes attempts, and returns those that are deleted. It continues after an error. An
-// attempt that cannot be marked first stays: nobody may take a deleted backup for a good one.
+// attempt that cannot be marked first stays: nobody may take a deleted backup for a good one. After
+// an error or a kill, the mark makes the next Prune delete the rest.
 func Delete(ctx context.Context, in Target, attempts []Listed, mark Mark) ([]backup.ID, error) {
 	var deleted []backup.ID
 	var failed []error
@@ -61,6 +62,7 @@ func Delete(ctx context.Context, in Target, attempts []Listed, mark Mark) ([]bac
 // candidate returns an attempt as retention sees it.
 func candidate(r backup.Retention, l Listed) backup.Stored {
 	s := backup.Stored{ID: l.ID, State: l.State, Time: l.Modified, Modified: l.Modified, Relied: r.Relied != nil && r.Relied(l.ID)}
+	s.Deleted = r.Deleted != nil && r.Deleted(l.ID)
 	if l.Manifest != nil {
 		s.ClusterUID = l.Manifest.ClusterUID
 		s.Proven = r.Proven != nil && r.Proven(l.ID, l.Digest)

@@ -44,6 +44,8 @@ type Retention struct {
 	Running func(id ID) bool
 	// Relied reports whether something in progress relies on a backup.
 	Relied func(id ID) bool
+	// Deleted reports whether an attempt is marked as deleted: what is left of it has to go.
+	Deleted func(id ID) bool
 }
 
 // Stored is an attempt in a store, as retention sees it.
@@ -60,11 +62,14 @@ type Stored struct {
 	Proven bool
 	// Relied is true for a backup that something in progress relies on. It is never deleted.
 	Relied bool
+	// Deleted is true for an attempt that is marked as deleted. It supersedes no other one.
+	Deleted bool
 }
 
 // Expired returns the attempts of a cluster to delete. It never returns the newest complete or the
 // newest proven backup, nor one that something relies on, and a complete or damaged one only if a
-// newer complete one is kept. Attempts that are unknown or of other clusters are left alone.
+// newer complete one is kept. Attempts that are unknown or of other clusters are left alone. One
+// that is marked as deleted takes no place of another, and is returned whatever the policy keeps.
 func Expired(now time.Time, keep Keep, clusterUID string, all []Stored) []ID {
 	ours := complete(all, clusterUID)
 	var expired []ID
@@ -82,12 +87,29 @@ func Expired(now time.Time, keep Keep, clusterUID string, all []Stored) []ID {
 		newer := newerThan(b.Modified, ours)
 		superseded := newer > 0 && !keep.keeps(newer, now.Sub(b.Modified))
 		switch {
+		case b.Deleted:
+			if b.leftover(clusterUID, ours) {
+				expired = append(expired, b.ID)
+			}
 		case !abandoned, b.Relied:
 		case b.State == Unfinished, b.State == Damaged && superseded && (b.ClusterUID == "" || b.ClusterUID == clusterUID):
 			expired = append(expired, b.ID)
 		}
 	}
 	return expired
+}
+
+// leftover reports whether the rest of an attempt that is marked as deleted can go. A complete one
+// stays if those that superseded it are lost since.
+func (b Stored) leftover(clusterUID string, ours []Stored) bool {
+	switch {
+	case b.Relied, b.State == Unknown, b.ClusterUID != "" && b.ClusterUID != clusterUID:
+		return false
+	case b.State == Unfinished:
+		return true
+	}
+	superseded := len(ours) > 0 && !ours[0].Time.Before(b.Time)
+	return superseded && (!b.Proven || slices.ContainsFunc(ours, func(o Stored) bool { return o.Proven }))
 }
 
 // lastAttempts returns the last complete attempt of each backup. An earlier one without manifest
@@ -110,11 +132,11 @@ func newerThan(at time.Time, all []Stored) (n int) {
 	return n
 }
 
-// complete returns the complete backups of a cluster, newest first.
+// complete returns the complete backups of a cluster that are not marked as deleted, newest first.
 func complete(all []Stored, clusterUID string) []Stored {
 	var ours []Stored
 	for _, b := range all {
-		if b.State == Complete && b.ClusterUID == clusterUID {
+		if b.State == Complete && b.ClusterUID == clusterUID && !b.Deleted {
 			ours = append(ours, b)
 		}
 	}

@@ -24,6 +24,7 @@ func (b Stored) of(cluster string) Stored { b.ClusterUID = cluster; return b }
 func (b Stored) again() Stored            { b.ID.Attempt++; return b }
 func (b Stored) proven() Stored           { b.Proven = true; return b }
 func (b Stored) relied() Stored           { b.Relied = true; return b }
+func (b Stored) deleted() Stored          { b.Deleted = true; return b }
 
 func TestRetention(t *testing.T) {
 	for situation, tt := range map[string]struct {
@@ -53,6 +54,16 @@ func TestRetention(t *testing.T) {
 		"damaged, and the policy keeps two":   {Keep{Last: 2}, []Stored{aged(1, 3*testDay).in(Damaged), aged(2, testDay)}, nil},
 		"damaged of another cluster":          {Keep{Last: 1}, []Stored{aged(1, 3*testDay).in(Damaged).of(otherUID), aged(2, testDay)}, nil},
 		"damaged and nothing else":            {Keep{Last: 1}, []Stored{aged(1, 3*testDay).in(Damaged)}, nil},
+		"marked, though the policy keeps it":  {Keep{Last: 5}, []Stored{aged(1, 2*testDay).deleted(), aged(2, testDay)}, []int{1}},
+		"marked, without policy":              {Keep{}, []Stored{aged(1, 2*testDay).deleted(), aged(2, testDay)}, []int{1}},
+		"marked takes no place":               {Keep{Last: 2}, []Stored{aged(1, 3*testDay), aged(2, 2*testDay).deleted(), aged(3, testDay)}, []int{2}},
+		"marked supersedes no other":          {Keep{Last: 1}, []Stored{aged(1, 2*testDay), aged(2, testDay).deleted()}, nil},
+		"marked, and nothing else":            {Keep{Last: 1}, []Stored{aged(1, 2*testDay).deleted()}, nil},
+		"marked, and the only proven one":     {Keep{Last: 1}, []Stored{aged(1, 2*testDay).proven().deleted(), aged(2, testDay)}, nil},
+		"marked, and its manifest is gone":    {Keep{Last: 5}, []Stored{aged(1, 0).in(Unfinished).deleted(), aged(2, testDay)}, []int{1}},
+		"marked, and something relies on it":  {Keep{Last: 1}, []Stored{aged(1, 2*testDay).relied().deleted(), aged(2, testDay)}, nil},
+		"marked, of another cluster":          {Keep{Last: 1}, []Stored{aged(1, 2*testDay).of(otherUID).deleted(), aged(2, testDay)}, nil},
+		"marked, and unknown":                 {Keep{Last: 1}, []Stored{aged(1, 2*testDay).in(Unknown).deleted(), aged(2, testDay)}, nil},
 		"unknown is never deleted":            {Keep{Last: 1}, []Stored{aged(1, 900*testDay).in(Unknown), aged(2, testDay)}, nil},
 	} {
 		t.Run(situation, func(t *testing.T) {
@@ -79,6 +90,7 @@ func TestRetentionNeverDeletesTheLastGoodBackup(t *testing.T) {
 			b.State = rapid.SampledFrom([]State{Complete, Complete, Unfinished, Damaged, Unknown}).Draw(t, "state")
 			b.ClusterUID = rapid.SampledFrom([]string{testCluster, testCluster, otherUID, ""}).Draw(t, "cluster")
 			b.Proven = b.State == Complete && rapid.Bool().Draw(t, "proven")
+			b.Deleted = rapid.IntRange(0, 3).Draw(t, "deleted") == 0
 			all = append(all, b)
 		}
 		keep := Keep{Last: rapid.IntRange(0, 5).Draw(t, "last"), Age: time.Duration(rapid.IntRange(0, 40).Draw(t, "age")) * testDay}
@@ -106,6 +118,9 @@ func checkRetention(t *rapid.T, keep Keep, all, kept []Stored) {
 		switch age := testNow.Sub(b.Time); {
 		case b.State == Unknown, b.State != Unfinished && b.ClusterUID == otherUID:
 			t.Fatalf("%v is not ours to delete", b)
+		case b.Deleted && b.State != Unfinished && (len(after) == 0 || after[0].Time.Before(b.Time)):
+			t.Fatalf("the rest of %v is deleted without a newer complete backup", b)
+		case b.Deleted:
 		case b.State == Complete && (keep == Keep{} || age < keep.Age):
 			t.Fatalf("%v is younger than the policy", b)
 		case b.State == Unfinished && slices.ContainsFunc(before, func(k Stored) bool { return k.ID.UID == b.ID.UID && k.ID.Attempt > b.ID.Attempt }):

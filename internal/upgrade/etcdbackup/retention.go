@@ -6,11 +6,17 @@ import (
 )
 
 // Retention returns the retention of a BackupStore, with what its cluster does with backups now.
+// deleting returns the EtcdBackups that record what is deleted there.
 func Retention(
 	clusterUID string, store *refitv1alpha1.BackupStoreSpec, all []refitv1alpha1.EtcdBackup, operations []refitv1alpha1.ClusterUpgrade,
+	deleting func(backup.ID) *refitv1alpha1.EtcdBackup,
 ) backup.Retention {
 	return backup.Retention{
 		ClusterUID: clusterUID, Keep: Keep(store), Proven: Drilled(all), Running: Running(all), Relied: Relied(all, operations),
+		Deleted: func(id backup.ID) bool {
+			b := deleting(id)
+			return b != nil && b.Status.Deleted != nil
+		},
 	}
 }
 
