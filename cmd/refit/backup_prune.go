@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,8 @@ import (
 )
 
 func newBackupPruneCommand(a *app) *cobra.Command {
-	p := &backups.Pruner{Now: a.Now, MayAsk: a.MayAsk, Changing: func() { a.changing = true }}
+	host, _ := os.Hostname() // without a name, no directory is taken for that of a node
+	p := &backups.Pruner{Now: a.Now, Host: host, MayAsk: a.MayAsk, Changing: func() { a.changing = true }}
 	p.Ask = func(ctx context.Context, plan *cliv1alpha1.BackupPruning) error {
 		fmt.Fprint(a.Err, text.BackupPruning(plan, a.Page(false))+"\n")
 		return a.Confirm(ctx, "Delete them for good?")
@@ -27,7 +29,9 @@ more than a day ago, and lists EtcdBackups whose objects are gone.
 
 The command shows what it would delete, and why, and prompts for confirmation. The credentials of a
 bucket are read from the cluster. A directory of control plane hosts can only be read there: the
-command prints what to run. If it is mounted on this machine, use --path.`,
+command prints what to run. If it is mounted or copied to this machine, use --path. EtcdBackups
+record that their objects are deleted, but not if the directory may be a copy: that is one at
+another path, or on another machine than the node that has taken the backup.`,
 		example: []string{
 			"# Show what would be deleted in all buckets", "backup prune --dry-run",
 			"# Delete it in one store without a prompt", "backup prune --store offsite --yes",

@@ -28,6 +28,9 @@ type PrunedStore struct {
 	Kept int `json:"kept"`
 	// Expired are the attempts to delete.
 	Expired []StoredAttempt `json:"expired,omitempty"`
+	// Unmarked are the EtcdBackups of expired attempts that are not marked as deleted, because the
+	// directory may be a copy of the store.
+	Unmarked []string `json:"unmarked,omitempty"`
 	// LeftAlone are attempts that are damaged, unreadable or unfinished, and stay.
 	LeftAlone []StoredAttempt `json:"leftAlone,omitempty"`
 	// Gone are the EtcdBackups that succeeded and that retention has not deleted, but that have no

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -21,6 +22,8 @@ type Pruner struct {
 	Store       string // its name; empty for all
 	DryRun, Yes bool
 	Now         func() time.Time
+	// Host is the name of this machine. If it is a node, its directory of a store is no copy.
+	Host string
 	// MayAsk returns an error without a terminal for a prompt, and Ask prompts for confirmation.
 	MayAsk func() error
 	Ask    func(ctx context.Context, plan *cliv1alpha1.BackupPruning) error
@@ -120,7 +123,7 @@ func (p *Pruner) each(ctx context.Context, c Stores, do func(*pruned) error) err
 	var failed []error
 	for i := range stores {
 		// All EtcdBackups count as drilled: two BackupStores may have the same location.
-		deleting := etcdbackup.Deleting(&stores[i].Spec, "", all)
+		deleting := p.deleting(&stores[i].Spec, all)
 		keeps := etcdbackup.Retention(uid, &stores[i].Spec, all, operations, deleting)
 		s := &pruned{store: &stores[i], all: of(&stores[i], all), retention: keeps, deleting: deleting}
 		if p.elsewhere(s.store) {
@@ -137,6 +140,25 @@ func (p *Pruner) each(ctx context.Context, c Stores, do func(*pruned) error) err
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// deleting returns which EtcdBackups record what is deleted in a store. A directory of this machine
+// may be a copy, and a mark would delete the original, too: only the node that has taken a backup
+// has it for certain, in the directory of the store.
+func (p *Pruner) deleting(s *refitv1alpha1.BackupStoreSpec, all []refitv1alpha1.EtcdBackup) func(backup.ID) *refitv1alpha1.EtcdBackup {
+	if !p.copied(s) {
+		return etcdbackup.Deleting(s, p.Host, all)
+	}
+	return func(backup.ID) *refitv1alpha1.EtcdBackup { return nil }
+}
+
+// copied reports whether a store is read from another directory than its own.
+func (p *Pruner) copied(s *refitv1alpha1.BackupStoreSpec) bool {
+	if s.Path == nil {
+		return false
+	}
+	directory, err := filepath.Abs(p.Path)
+	return err != nil || p.Host == "" || directory != filepath.Clean(s.Path.Directory)
 }
 
 // stores returns the BackupStores to prune.

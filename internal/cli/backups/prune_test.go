@@ -22,7 +22,7 @@ const leftoverUID = "0a1b2c3d-0000-4000-8000-00000000000c"
 
 func (b *bed) pruner() *Pruner {
 	return &Pruner{
-		Access: Access{Path: b.dir}, Store: "local", Yes: true, Now: func() time.Time { return time.Now().Add(48 * time.Hour) }, Changing: func() {},
+		Access: Access{Path: b.dir}, Store: "local", Yes: true, Host: "cp-2", Now: func() time.Time { return time.Now().Add(48 * time.Hour) }, Changing: func() {},
 	}
 }
 
@@ -70,6 +70,7 @@ func TestPruneDeletesWhatTheStoreDoesNotKeep(t *testing.T) {
 func TestPruneMarksWhatItDeletes(t *testing.T) {
 	b := newBed(t)
 	b.store.Spec.Keep, b.denied = &refitv1alpha1.BackupRetention{Last: 1}, errors.New("forbidden")
+	b.store.Spec.Path.Directory = b.dir
 	if plan, err := b.pruner().Prune(t.Context(), b, "prod"); !errors.Is(err, b.denied) || plan.Deleted() != 0 || b.objects(t) != 6 {
 		t.Errorf("deleted what cannot be marked: %+v, %v, %d objects are left", plan, err, b.objects(t))
 	}
@@ -83,6 +84,30 @@ func TestPruneMarksWhatItDeletes(t *testing.T) {
 	v := &Verifier{Access: Access{Path: b.dir}, Now: time.Now, Report: func(int64, int64) {}}
 	if _, err := v.Verify(t.Context(), b, "prod", "earlier"); err == nil || !strings.Contains(err.Error(), "retention deleted earlier") {
 		t.Errorf("verify: %v", err)
+	}
+}
+
+// A mark would make the next run delete the original.
+func TestPruneOfACopyMarksNothing(t *testing.T) {
+	for situation, change := range map[string]func(b *bed, p *Pruner){
+		"at another path":                func(*bed, *Pruner) {},
+		"on another machine":             func(b *bed, p *Pruner) { b.store.Spec.Path.Directory, p.Host = b.dir, "laptop" },
+		"on a machine without a name":    func(b *bed, p *Pruner) { b.store.Spec.Path.Directory, p.Host = b.dir, "" },
+		"beside a backup that is marked": func(b *bed, _ *Pruner) { b.backups["nightly"].Status.Deleted = &metav1.Time{Time: testNow} },
+	} {
+		t.Run(situation, func(t *testing.T) {
+			b := newBed(t)
+			b.store.Spec.Keep = &refitv1alpha1.BackupRetention{Last: 1}
+			p := b.pruner()
+			change(b, p)
+			plan, err := p.Prune(t.Context(), b, "prod")
+			if err != nil || plan.Deleted() != 1 || !slices.Equal(plan.Stores[0].Unmarked, []string{"earlier"}) {
+				t.Fatalf("%+v, %v", plan, err)
+			}
+			if b.backups["earlier"].Status.Deleted != nil {
+				t.Error("the EtcdBackup is marked")
+			}
+		})
 	}
 }
 

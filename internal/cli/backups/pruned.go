@@ -60,6 +60,9 @@ func (s *pruned) describe() cliv1alpha1.PrunedStore {
 		switch {
 		case expires:
 			out.Expired = append(out.Expired, s.attempt(l))
+			if b := s.unmarked(l.ID); b != "" {
+				out.Unmarked = append(out.Unmarked, b)
+			}
 		case l.State == backup.Complete && ours:
 			out.Kept++
 		case l.State != backup.Complete:
@@ -93,6 +96,17 @@ func (s *pruned) attempt(l enginebackup.Listed) cliv1alpha1.StoredAttempt {
 		}
 	}
 	return out
+}
+
+// unmarked returns the EtcdBackup of an attempt if it does not record that the attempt is deleted
+// here: this may be a copy.
+func (s *pruned) unmarked(id backup.ID) string {
+	for i := range s.all {
+		if b := &s.all[i]; etcdbackup.ID(b) == id && b.Status.Deleted == nil && s.deleting(id) == nil {
+			return b.Name
+		}
+	}
+	return ""
 }
 
 // gone returns the EtcdBackups that succeeded and that retention has not deleted, but whose

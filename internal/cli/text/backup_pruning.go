@@ -58,6 +58,10 @@ func (w *writer) prunedStore(s *cliv1alpha1.PrunedStore) {
 		}
 		w.backupField(word, attemptLine(a)+": "+expiryOf(a, s))
 	}
+	if len(s.Unmarked) > 0 {
+		w.backupField("Unmarked", fmt.Sprintf("%s: the directory may be a copy, so the EtcdBackups do not record the deletion. "+
+			"To prune the store itself, run `refit-agent backup prune %s` on its host", phrase.Fold(s.Unmarked, phrase.FewNames), s.Name))
+	}
 	for i := range s.LeftAlone {
 		w.backupField("Stays", attemptLine(&s.LeftAlone[i])+": "+strings.ToLower(s.LeftAlone[i].State)+", "+s.LeftAlone[i].Problem)
 	}
