@@ -26,6 +26,8 @@ type Stores interface {
 	BackupSecret(ctx context.Context, name string) (*corev1.Secret, error)
 	ClusterUID(ctx context.Context) (string, error)
 	ProveIdentity(ctx context.Context, store, backup string, recipients []string) (bool, error)
+	// MayMarkDeleted returns an error if the user may not record that backups are deleted.
+	MayMarkDeleted(ctx context.Context) error
 	// MarkDeleted records in an EtcdBackup that its stored attempt is deleted.
 	MarkDeleted(ctx context.Context, name string, id backup.ID) error
 }

@@ -54,6 +54,11 @@ func (p *Pruner) Prune(ctx context.Context, c Stores, cluster string) (*cliv1alp
 	if attempts, _ := plan.Expired(); p.DryRun || attempts == 0 || err != nil {
 		return plan, err
 	}
+	if marks(plan) {
+		if err := c.MayMarkDeleted(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if prompts {
 		if err := p.Ask(ctx, plan); err != nil {
 			return nil, err
@@ -61,6 +66,15 @@ func (p *Pruner) Prune(ctx context.Context, c Stores, cluster string) (*cliv1alp
 	}
 	p.Changing()
 	return plan, p.Delete(ctx, c, plan)
+}
+
+// marks reports whether EtcdBackups record what a plan deletes.
+func marks(plan *cliv1alpha1.BackupPruning) bool {
+	return slices.ContainsFunc(plan.Stores, func(s cliv1alpha1.PrunedStore) bool {
+		return slices.ContainsFunc(s.Expired, func(a cliv1alpha1.StoredAttempt) bool {
+			return a.Backup != "" && !slices.Contains(s.Unmarked, a.Backup)
+		})
+	})
 }
 
 // Plan returns what retention deletes. It changes nothing.

@@ -87,6 +87,28 @@ func TestPruneMarksWhatItDeletes(t *testing.T) {
 	}
 }
 
+// An attempt without an EtcdBackup needs no mark, but nothing at all is deleted.
+func TestPruneDeletesNothingWithoutThePermissionToMark(t *testing.T) {
+	b := newBed(t)
+	b.store.Spec.Keep, b.forbidden = &refitv1alpha1.BackupRetention{Last: 1}, errors.New("forbidden")
+	b.store.Spec.Path.Directory = b.dir
+	b.leave(t, leftoverUID)
+	p := b.pruner()
+	p.Yes, p.MayAsk = false, func() error { return nil }
+	p.Ask = func(context.Context, *cliv1alpha1.BackupPruning) error {
+		t.Error("it prompts for what it cannot do")
+		return nil
+	}
+	if _, err := p.Prune(t.Context(), b, "prod"); !errors.Is(err, b.forbidden) || b.objects(t) != 7 {
+		t.Errorf("%v, %d objects are left", err, b.objects(t))
+	}
+	b.store.Spec.Path.Directory = "/var/lib/refit-backups"
+	p.Yes = true
+	if plan, err := p.Prune(t.Context(), b, "prod"); err != nil || plan.Deleted() != 2 {
+		t.Errorf("a copy: %+v, %v", plan, err)
+	}
+}
+
 // A mark would make the next run delete the original.
 func TestPruneOfACopyMarksNothing(t *testing.T) {
 	for situation, change := range map[string]func(b *bed, p *Pruner){

@@ -39,6 +39,7 @@ type bed struct {
 	secrets    map[string]*corev1.Secret
 	clusterUID string
 	denied     error // of ProveIdentity and MarkDeleted
+	forbidden  error // of MayMarkDeleted
 	identity   *age.X25519Identity
 }
 
@@ -159,6 +160,8 @@ func (b *bed) ProveIdentity(_ context.Context, _, name string, recipients []stri
 	}
 	return backup.Prove(b.store, name, recipients, testNow), nil
 }
+
+func (b *bed) MayMarkDeleted(context.Context) error { return b.forbidden }
 
 func (b *bed) MarkDeleted(_ context.Context, name string, id backup.ID) error {
 	if b.denied != nil {

@@ -2,6 +2,7 @@ package operations
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,7 +17,7 @@ import (
 // Scheme has the kinds that this package reads and writes.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{refitv1alpha1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{refitv1alpha1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}
@@ -45,6 +46,8 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 		corev1.SchemeGroupVersion.WithKind("Namespace"):       meta.RESTScopeRoot,
 		appsv1.SchemeGroupVersion.WithKind("Deployment"):      meta.RESTScopeNamespace,
 		coordinationv1.SchemeGroupVersion.WithKind("Lease"):   meta.RESTScopeNamespace,
+
+		authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"): meta.RESTScopeRoot,
 	} {
 		mapper.Add(kind, scope)
 	}

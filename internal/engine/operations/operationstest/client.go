@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,7 +28,16 @@ func NewClient(tb testing.TB, objects ...client.Object) client.WithWatch {
 		WithStatusSubresource(&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.EtcdBackup{}, &refitv1alpha1.BackupStore{}).
 		WithIndex(&refitv1alpha1.ClusterUpgrade{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} }).
 		Build()
-	return interceptor.NewClient(inMemory, interceptor.Funcs{Watch: replay})
+	return interceptor.NewClient(inMemory, interceptor.Funcs{Watch: replay, Create: review})
+}
+
+// review allows everything: the client in memory stores objects, and an access review is none.
+func review(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+	if access, is := object.(*authorizationv1.SelfSubjectAccessReview); is {
+		access.Status.Allowed = true
+		return nil
+	}
+	return c.Create(ctx, object, options...)
 }
 
 // replay starts a watch with the existing objects: the client in memory does not keep events
