@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -15,7 +16,11 @@ func (a *Attempt) guarded(ctx context.Context) {
 	defer a.slot.journal.Close()
 	defer func() {
 		if r := recover(); r != nil {
-			a.manager.Log.Error("backup panicked", "step", a.status.Step, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			stack := debug.Stack()
+			if other, is := r.(*enginebackup.Panic); is {
+				stack = other.Stack
+			}
+			a.manager.Log.Error("backup panicked", "step", a.status.Step, "panic", fmt.Sprint(r), "stack", string(stack))
 			a.fail(ctx, node.ManualIntervention("BackupPanicked", nil,
 				"Report this fault of Refit with the agent's log: `journalctl -u refit-agent`", "refit-agent failed during the backup: %v", r))
 		}

@@ -253,6 +253,22 @@ func TestInvalidRequestsAreRefusedBeforeAnyWrite(t *testing.T) {
 	}
 }
 
+// In its own goroutine, a panic would end the agent.
+func TestPanicOfACheckEndsInTheGoroutineOfTheCaller(t *testing.T) {
+	k, m := newKeys(t), newMemory()
+	r := k.request(testCluster, testID)
+	r.Sources[0].Check = func(context.Context) error { panic("a bug") }
+	func() {
+		defer func() {
+			if p, is := recover().(*Panic); !is || p.String() != "a bug" || !strings.Contains(string(p.Stack), "TestPanicOfACheck") {
+				t.Errorf("recovered %+v", p)
+			}
+		}()
+		_, err := Store(t.Context(), Target{m, ""}, r)
+		t.Errorf("it returns %v", err)
+	}()
+}
+
 func TestUploadEndsWhenItsSourcePanics(t *testing.T) {
 	k, m := newKeys(t), newMemory()
 	ended := make(chan error, 1)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"filippo.io/age"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/refit-dev/refit/internal/engine/backup/seal"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
@@ -105,12 +104,15 @@ func (r Request) write(ctx context.Context, to Target, recipients []age.Recipien
 		if err != nil {
 			return Stored{}, err
 		}
-		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error { return readBack(ctx, to, backup.Key(to.Prefix, r.ID, part.Name), part.Stored) })
-		if source.Check != nil {
-			group.Go(func() error { return source.Check(ctx) })
+		checks := []func(context.Context) error{
+			func(ctx context.Context) error {
+				return readBack(ctx, to, backup.Key(to.Prefix, r.ID, part.Name), part.Stored)
+			},
 		}
-		if err := group.Wait(); err != nil {
+		if source.Check != nil {
+			checks = append(checks, source.Check)
+		}
+		if err := together(ctx, checks); err != nil {
 			return Stored{}, err
 		}
 		m.Parts = append(m.Parts, part)
