@@ -59,14 +59,27 @@ func guard(dir string, files []string, run func() error) error {
 		return errors.Join(err, forget(dir))
 	}
 	for _, file := range files {
-		if syncErr := durable.SyncFile(file); syncErr != nil && !errors.Is(syncErr, fs.ErrNotExist) {
-			return errors.Join(err, syncErr)
-		}
-		if syncErr := durable.SyncDir(filepath.Dir(file)); syncErr != nil && !errors.Is(syncErr, fs.ErrNotExist) {
+		if syncErr := syncWritten(file); syncErr != nil {
 			return errors.Join(err, syncErr)
 		}
 	}
 	return errors.Join(err, forget(dir))
+}
+
+// syncWritten syncs a file that kubeadm may have written, and the directory that has its entry: that
+// of the target if the file is a symlink.
+func syncWritten(file string) error {
+	target, err := durable.Resolve(file)
+	if err != nil {
+		return err
+	}
+	if err := durable.SyncFile(target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := syncDir(filepath.Dir(target)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // interrupted reports whether a process did not end by itself.
@@ -152,5 +165,8 @@ func forget(dir string) error {
 	return removeAll(dir)
 }
 
-// removeAll is a variable so that tests can check what exists when it is called.
-var removeAll = os.RemoveAll
+// These are variables so that tests can check what exists when they are called.
+var (
+	removeAll = os.RemoveAll
+	syncDir   = durable.SyncDir
+)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -163,6 +164,25 @@ func TestIndexIsRemovedBeforeTheCopies(t *testing.T) {
 		if removed != 3 {
 			t.Errorf("%s: %d removals", situation, removed)
 		}
+	}
+}
+
+// The entry of a file that kubeadm creates is in the directory of the symlink's target.
+func TestTheDirectoryOfTheTargetIsSynced(t *testing.T) {
+	target := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(target, "file"), link); err != nil {
+		t.Fatal(err)
+	}
+	var synced []string
+	t.Cleanup(func() { syncDir = durable.SyncDir })
+	syncDir = func(dir string) error {
+		synced = append(synced, dir)
+		return durable.SyncDir(dir)
+	}
+	err := guard(filepath.Join(t.TempDir(), "guard"), []string{link}, func() error { return os.WriteFile(link, []byte("after"), 0o600) })
+	if err != nil || !slices.Equal(synced, []string{target}) {
+		t.Errorf("synced %v, %v, want %s", synced, err, target)
 	}
 }
 
