@@ -3,7 +3,6 @@ package seal
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"hash"
 	"io"
 
@@ -48,7 +47,7 @@ func Measure(from io.Reader, limit int64) (backup.Content, error) {
 	s.allow(backup.MaxPart)
 	for buffer := make([]byte, measured); ; {
 		_, err := s.Read(buffer)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { //nolint:errorlint // an error that wraps io.EOF is no end
 			return s.content(), nil
 		}
 		if err != nil {

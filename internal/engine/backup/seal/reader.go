@@ -77,7 +77,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	case r.plain.size > limit:
 		r.done = fmt.Errorf("%w: %s is larger than its manifest states", backup.ErrCorrupt, r.want.Name)
 		return 0, r.done
-	case errors.Is(err, io.EOF):
+	case err == io.EOF: //nolint:errorlint // an error that wraps io.EOF is no end
 		r.done = r.verify()
 	case err != nil:
 		r.done = r.explain(err)

@@ -61,7 +61,7 @@ type download struct {
 
 func (d *download) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && err != io.EOF { //nolint:errorlint // an error that wraps io.EOF is no end
 		err = transferFailure(d.ctx, "read", d.key, err)
 	}
 	return n, err

@@ -143,7 +143,7 @@ type classified struct {
 
 func (c classified) Read(p []byte) (int, error) {
 	n, err := c.file.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && err != io.EOF { //nolint:errorlint // an error that wraps io.EOF is no end
 		err = failure("read", c.key, classOf(err), err)
 	}
 	return n, err
