@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
@@ -24,6 +26,7 @@ type Member struct {
 	DataDir                       string // on the host
 	SeparateWAL                   bool
 	manifest                      []byte
+	readOnly                      string // the target of the manifest, if it cannot be written
 }
 
 // ReadMember reads the manifest of etcd. If an interrupted restore has removed it, its copy is
@@ -52,7 +55,27 @@ func ReadMember(paths ...string) (Member, error) {
 	if member.Name == "" || member.PeerURL == "" || member.DataDir == "" {
 		return Member{}, errors.New("the manifest of etcd has no --name, --initial-advertise-peer-urls or --data-dir on the host")
 	}
+	if member.readOnly, err = readOnlyTarget(paths[0]); err != nil {
+		return Member{}, fmt.Errorf("cannot read the manifest of etcd: %w", err)
+	}
 	return member, nil
+}
+
+// writable returns an error if files cannot be written in a directory. It is a variable because
+// tests run as root, on file systems that are writable.
+var writable = func(dir string) error { return unix.Access(dir, unix.W_OK) }
+
+// readOnlyTarget returns the file that a symlink leads to if its directory cannot be written.
+func readOnlyTarget(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return "", nil //nolint:nilerr // an interrupted restore has removed it
+	}
+	target, err := durable.Resolve(path)
+	if err != nil || writable(filepath.Dir(target)) == nil {
+		return "", err
+	}
+	return target, nil
 }
 
 // divided reports whether a part of the data is on another file system or behind a symlink, where
@@ -92,6 +115,7 @@ func onHost(m kubeadm.Manifest, path string) string {
 // Observe completes an observation with what the host shows of etcd and its disk.
 func (m Member) Observe(ctx context.Context, machine Machine, o *restore.Observation) error {
 	o.Host.Member, o.Host.PeerURL, o.Host.EtcdVersion, o.Host.SeparateWAL = m.Name, m.PeerURL, m.Version, m.SeparateWAL
+	o.Host.ReadOnlyManifest = m.readOnly
 	serving := machine.Serving(ctx, m.manifest, m.Name, o.Backup.Members)
 	o.Etcd.Serves = slices.Contains(serving, m.Name)
 	if o.Etcd.Serves {

@@ -75,6 +75,11 @@ var checks = []check{
 		"SeparateWAL", always, false, "Restore by hand with `etcdutl snapshot restore`, or move all data into the data directory of etcd first", separateWAL,
 	},
 	{
+		"ManifestReadOnly", []Situation{Replace}, false,
+		"Make the directory writable. Or replace the symlink with the file: `cp --remove-destination \"$(readlink -f /etc/kubernetes/manifests/etcd.yaml)\" " +
+			"/etc/kubernetes/manifests/etcd.yaml`. Then run the same command again", manifestReadOnly,
+	},
+	{
 		"ClockBehind", restores, false, "Set the clock of the host on which the restore began, then begin again without --run", clockBehind,
 	},
 	{
@@ -206,6 +211,15 @@ func separateWAL(o Observation) string {
 		return "etcd on this host keeps a part of its data in another directory, on another file system or behind a symlink"
 	}
 	return ""
+}
+
+// manifestReadOnly: a member that joins needs other flags, which are written through the symlink.
+func manifestReadOnly(o Observation) string {
+	if o.Host.ReadOnlyManifest == "" {
+		return ""
+	}
+	return fmt.Sprintf("the manifest of etcd is a symlink to %s, whose directory cannot be written, and a replaced member needs other flags",
+		o.Host.ReadOnlyManifest)
 }
 
 // clockBehind prevents that clients see lower revisions than before, and so miss changes.

@@ -84,6 +84,8 @@ func TestRefusals(t *testing.T) {
 		"a renamed host":                {lost(3, func(o *Observation) { o.Host.Member = "cp-9" }), []string{"MemberUnknown"}},
 		"another address":               {lost(3, func(o *Observation) { o.Host.PeerURL = "https://10.9.9.9:2380" }), []string{"MemberUnknown"}},
 		"a WAL of one of three":         {lost(3, others, func(o *Observation) { o.Host.SeparateWAL = true }), []string{"SeparateWAL"}},
+		"a read-only manifest":          {lost(3, others, func(o *Observation) { o.Host.ReadOnlyManifest = "/ro/etcd.yaml" }), []string{"ManifestReadOnly"}},
+		"a manifest that stays":         {lost(1, func(o *Observation) { o.Host.ReadOnlyManifest = "/ro/etcd.yaml" }), nil},
 		"a clock that is behind":        {lost(1, func(o *Observation) { o.Host.Revision = NewRun(now.AddDate(1, 0, 0)).Revision() }), []string{"ClockBehind"}},
 		"several peer URLs":             {lost(3, func(o *Observation) { o.Host.PeerURL = "https://host:2380,https://10.0.0.1:2380" }), nil},
 		"an open upgrade":               {lost(1, func(o *Observation) { o.Host.OpenUpgrade = true }), []string{UpgradeInProgress}},
