@@ -6,6 +6,7 @@ import (
 
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/install"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // reporter writes a line for each node's progress while the user waits. For many nodes it
@@ -20,7 +21,7 @@ type reporter struct {
 const manyNodes = 50
 
 func (t *reporter) callbacks() install.Callbacks {
-	return install.Callbacks{Step: t.step, Node: t.node, Pod: t.pod}
+	return install.Callbacks{Step: t.step, Node: t.node, Pod: t.pod, Reach: t.reach}
 }
 
 func (t *reporter) line(what string) { fmt.Fprintln(t.out, text.Clean(what)) }
@@ -49,6 +50,19 @@ func (t *reporter) node(n install.NodeProgress, done, of int) {
 		line += fmt.Sprintf(" (%d of %d)", done, of)
 	case many && n.State != install.Failing:
 		return
+	}
+	t.line(line)
+}
+
+// reach writes that a wait cannot observe the cluster, or can again.
+func (t *reporter) reach(r install.Reach) {
+	if r.Err == nil {
+		t.line("  The API server is reachable again")
+		return
+	}
+	line := fmt.Sprintf("  The API server is unreachable: %v", r.Err)
+	if r.Left > 0 {
+		line += "; the wait ends in " + phrase.Duration(r.Left)
 	}
 	t.line(line)
 }

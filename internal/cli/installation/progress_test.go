@@ -2,9 +2,11 @@ package installation
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/refit-dev/refit/internal/engine/install"
 )
@@ -20,5 +22,15 @@ func TestProgressOfManyNodes(t *testing.T) {
 	report.node(install.NodeProgress{Node: "n7", State: install.Failing, Why: "no"}, 999, 1000)
 	if lines := strings.Count(out.String(), "\n"); lines != 21 || !strings.Contains(out.String(), "1000 of 1000 placed") || !strings.Contains(out.String(), "n7: failing: no") {
 		t.Errorf("%d lines: %s", lines, out.String())
+	}
+}
+
+func TestProgressWithoutTheAPIServer(t *testing.T) {
+	var out bytes.Buffer
+	callbacks := (&reporter{out: &out}).callbacks()
+	callbacks.Reach(install.Reach{Err: errors.New("connection refused"), Left: 4 * time.Minute})
+	callbacks.Reach(install.Reach{Left: 3 * time.Minute})
+	if want := "  The API server is unreachable: connection refused; the wait ends in 4 min\n  The API server is reachable again\n"; out.String() != want {
+		t.Errorf("got %q", out.String())
 	}
 }

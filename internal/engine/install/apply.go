@@ -193,7 +193,7 @@ func (a *applyRun) waitForCRDs(ctx context.Context, crds []Ref) error {
 	ctx, cancel := context.WithTimeout(ctx, establishTimeout)
 	defer cancel()
 	for _, ref := range crds {
-		err := until(ctx, ref.String()+" to be established", pollInterval, func() (bool, error) {
+		err := until(ctx, ref.String()+" to be established", pollInterval, a.callbacks, func() (bool, error) {
 			found, err := a.get(ctx, ref)
 			return found != nil && condition(found, "Established"), err
 		})

@@ -87,8 +87,9 @@ func (c *Cluster) checkVersion(ctx context.Context) error {
 }
 
 // until polls until holds returns true or the context ends. An API server that is busy or restarts
-// does not end the wait.
-func until(ctx context.Context, what string, every time.Duration, holds func() (bool, error)) error {
+// does not end the wait, which reports it.
+func until(ctx context.Context, what string, every time.Duration, callbacks Callbacks, holds func() (bool, error)) error {
+	server := &reach{callbacks: callbacks}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -96,6 +97,7 @@ func until(ctx context.Context, what string, every time.Duration, holds func() (
 		if done || (err != nil && ctx.Err() == nil && !transient(err)) {
 			return err
 		}
+		server.observe(ctx, err)
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for %s: %w", what, errors.Join(context.Cause(ctx), err))

@@ -33,7 +33,9 @@ func (c *Cluster) Follow(ctx context.Context, objects []*unstructured.Unstructur
 	defer stop()
 	f := c.newFollower(watching, objects)
 	var last Progress
+	server := &reach{callbacks: callbacks}
 	for {
+		server.observe(ctx, f.failures.any())
 		if f.synced() {
 			now := f.progress()
 			now.report(last, callbacks)
@@ -63,6 +65,7 @@ type follower struct {
 
 	nodes, pods, deployment, controllers cache.Store
 	informers                            []cache.Controller
+	failures                             failures
 }
 
 func (c *Cluster) newFollower(ctx context.Context, objects []*unstructured.Unstructured) *follower {
@@ -103,8 +106,13 @@ func (f *follower) watch(ctx context.Context, example runtime.Object, resource, 
 		default:
 		}
 	}
+	observed := &observedWatch{ListWatch: list}
+	observed.result = func(err error) {
+		f.failures.set(observed, err)
+		notify()
+	}
 	store, informer := cache.NewInformerWithOptions(cache.InformerOptions{
-		ListerWatcher: list, ObjectType: example, Transform: trim,
+		ListerWatcher: observed, ObjectType: example, Transform: trim,
 		Handler: cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { notify() }, UpdateFunc: func(any, any) { notify() }, DeleteFunc: func(any) { notify() },
 		},

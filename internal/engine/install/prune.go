@@ -21,7 +21,7 @@ func (a *applyRun) prune(ctx context.Context, obsolete []Ref) error {
 		a.record(Change{Ref: ref, Action: action})
 		// The remover of an interrupted removal must end before agents are installed again.
 		if ref.same(removerRef) && action == Removed && !a.dryRun {
-			if err := a.waitForPodsDeleted(ctx, AgentNamespace, removeName); err != nil {
+			if err := a.waitForPodsDeleted(ctx, AgentNamespace, removeName, a.callbacks); err != nil {
 				return err
 			}
 		}

@@ -85,5 +85,5 @@ func (r *removeRun) removeController(ctx context.Context) error {
 	if err := r.delete(ctx, controllerRef); err != nil {
 		return err
 	}
-	return r.waitForPodsDeleted(ctx, SystemNamespace, controllerName)
+	return r.waitForPodsDeleted(ctx, SystemNamespace, controllerName, r.callbacks)
 }

@@ -35,7 +35,7 @@ func (r *removeRun) removePlacer(ctx context.Context) error {
 	if err := r.delete(ctx, placerRef); err != nil {
 		return err
 	}
-	return r.waitForPodsDeleted(ctx, AgentNamespace, agentName)
+	return r.waitForPodsDeleted(ctx, AgentNamespace, agentName, r.callbacks)
 }
 
 // removeFromHosts runs a pod on every node that removes the agent from its host.
@@ -73,7 +73,7 @@ func (r *removeRun) removeFromHosts(ctx context.Context) error {
 	if err := r.delete(ctx, removerRef); err != nil {
 		return err
 	}
-	if err := r.waitForPodsDeleted(ctx, AgentNamespace, removeName); err != nil {
+	if err := r.waitForPodsDeleted(ctx, AgentNamespace, removeName, r.callbacks); err != nil {
 		return err
 	}
 	inventory.Cleared = true
@@ -107,8 +107,8 @@ func (r *removeRun) prerequisites() ([]*unstructured.Unstructured, error) {
 
 // waitForPodsDeleted waits until no ready node has a pod of that name. On other nodes the pods stay
 // until the node is ready or removed.
-func (c *Cluster) waitForPodsDeleted(ctx context.Context, namespace, name string) error {
-	return until(ctx, "the pods of "+name+" to terminate", time.Second, func() (bool, error) {
+func (c *Cluster) waitForPodsDeleted(ctx context.Context, namespace, name string, callbacks Callbacks) error {
+	return until(ctx, "the pods of "+name+" to terminate", time.Second, callbacks, func() (bool, error) {
 		pods, err := c.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: labelName + "=" + name})
 		if err != nil || len(pods.Items) == 0 {
 			return err == nil, err

@@ -75,7 +75,8 @@ func (r *removeRun) removeFinalizers(ctx context.Context, crd Ref) error {
 // waitForDeletion waits until an object is gone. It does not wait for one that does not belong to
 // Refit.
 func (r *removeRun) waitForDeletion(ctx context.Context, ref Ref) error {
-	return until(ctx, ref.String()+" to be deleted (a finalizer that is not Refit's may block it or its content)", pollInterval, func() (bool, error) {
+	what := ref.String() + " to be deleted (a finalizer that is not Refit's may block it or its content)"
+	return until(ctx, what, pollInterval, r.callbacks, func() (bool, error) {
 		found, err := r.get(ctx, ref)
 		return err == nil && (found == nil || !isManaged(found)), err
 	})
