@@ -308,7 +308,7 @@ e2e-backup-full: ## Store backups with faults, verify 10,000 corruptions, restor
 	$(call e2e,$(E2E_BACKUP_FULL_RUN),60m)
 
 # One node without workers and without the controller: about a minute, most of which creates the cluster. An upgrade would double
-# that, and shows little on one node: its address cannot move. The first run builds kube-vip, which takes minutes.
+# that, and shows little on one node: its address cannot move.
 .PHONY: e2e-hosts
 e2e-hosts: ## Check that Refit recognizes kinds of hosts, such as those with a virtual IP
 	$(call e2e,$(E2E_HOSTS_RUN),15m)

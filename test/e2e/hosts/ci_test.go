@@ -16,13 +16,13 @@ import (
 )
 
 // TestHostsCI is the gate for every change: on one node, whose API endpoint is an address of
-// kube-vip, the agent reports the address, and preflight finds nothing wrong with the endpoint.
+// keepalived, the agent reports the address, and preflight finds nothing wrong with the endpoint.
 func TestHostsCI(t *testing.T) {
 	started := time.Now()
-	s := bed.NewSite(t, cluster.Spec{Name: "hostsci", Kubernetes: bed.Older, VIP: cluster.VIPKubeVIP}, true)
+	s := bed.NewSite(t, cluster.Spec{Name: "hostsci", Kubernetes: bed.Older, VIP: cluster.VIPKeepalived}, true)
 	s.Install(t)
 	s.CreateRelease(t, bed.Newer)
-	want := refitv1alpha1.VirtualIPFacts{Address: address(t, s).String(), Software: refitv1alpha1.KubeVIP, HealthCheck: new(true)}
+	want := refitv1alpha1.VirtualIPFacts{Address: address(t, s).String(), Software: refitv1alpha1.Keepalived, HealthCheck: new(true)}
 	report := reportOf(t, s, s.First(cluster.RoleControlPlane))
 	if got := report.VirtualIPs; !reflect.DeepEqual(got, []refitv1alpha1.VirtualIPFacts{want}) {
 		t.Errorf("the agent reports the virtual IPs %+v, want %+v", got, want)
