@@ -68,6 +68,7 @@ func (a *Attempt) begin(ctx context.Context, step string) error {
 		return err
 	}
 	a.status.Step, a.status.Message = step, ""
+	a.manager.Log.Info("backup step started", "name", a.ref.Name, "attempt", a.ref.Attempt, "step", step)
 	a.manager.report(a.status)
 	a.manager.point("backup-" + step + "/started")
 	return nil

@@ -67,6 +67,7 @@ func (a *Attempt) writeSnapshot(ctx context.Context, to enginebackup.Sink) error
 // checkSnapshot reads the copy on disk. Only a drill needs the copy afterwards.
 func (a *Attempt) checkSnapshot(ctx context.Context) error {
 	size := a.content.Size
+	a.manager.Log.Info("snapshot is stored and is read back", "name", a.ref.Name, "attempt", a.ref.Attempt, "bytes", size)
 	content, err := etcd.ReadDatabase(ctx, a.slot.snapshot())
 	if err != nil {
 		return invalid(err)

@@ -44,6 +44,9 @@ func TestBackupSize(t *testing.T) {
 	show(t, "backup_drill_share_of_snapshot_save", drill.seconds/save.seconds, "ratio")
 	show(t, "backup_api_p99_share_of_idle", backup.p99/idle.p99, "ratio")
 	s.isStored(t, "size")
+	log, err := cp.Exec(t.Context(), "journalctl", "--unit=refit-agent", "--output=short-precise", "--grep=backup|snapshot")
+	must(t, err)
+	t.Logf("the agent:\n%s", log)
 }
 
 // saveSnapshot runs `etcdctl snapshot save`, and returns its CPU time.

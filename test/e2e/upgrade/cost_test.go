@@ -23,6 +23,7 @@ type cost struct {
 	seconds float64
 	cpu     float64 // seconds of etcd, the agent and the measured tool
 	disk    float64 // bytes that it needed at most beyond those before
+	written float64 // bytes that reached the disk meanwhile
 	p99     float64 // seconds of requests to the API
 }
 
@@ -32,6 +33,8 @@ func (s *site) costOf(t *testing.T, cp *cluster.Node, name string, gib int, work
 	before, err := cpuSeconds(t.Context(), cp)
 	must(t, err)
 	used, err := usedBytes(t.Context(), cp)
+	must(t, err)
+	writtenBefore, err := writtenBytes(t.Context(), cp)
 	must(t, err)
 	watching, stop := context.WithCancel(t.Context())
 	var done sync.WaitGroup
@@ -47,7 +50,9 @@ func (s *site) costOf(t *testing.T, cp *cluster.Node, name string, gib int, work
 	must(t, err)
 	after, err := cpuSeconds(t.Context(), cp)
 	must(t, err)
-	c.cpu, c.disk = after-before+own, max(0, peak-used)
+	written, err := writtenBytes(t.Context(), cp)
+	must(t, err)
+	c.cpu, c.disk, c.written = after-before+own, max(0, peak-used), written-writtenBefore
 	slices.Sort(answers)
 	if len(answers) < 20 {
 		t.Fatalf("%s: %d requests to the API are too few", name, len(answers))
@@ -57,6 +62,7 @@ func (s *site) costOf(t *testing.T, cp *cluster.Node, name string, gib int, work
 	show(t, prefix+"_time", c.seconds, "s")
 	show(t, prefix+"_cpu_per_gib", c.cpu/float64(gib), "s")
 	show(t, prefix+"_disk", c.disk/(1<<30), "GiB")
+	show(t, prefix+"_disk_written", c.written/(1<<30), "GiB")
 	show(t, prefix+"_api_p99", c.p99*1000, "ms")
 	return c
 }
@@ -96,6 +102,24 @@ func usedBytes(ctx context.Context, cp *cluster.Node) (float64, error) {
 	}
 	fields := strings.Fields(string(out))
 	return strconv.ParseFloat(fields[len(fields)-1], 64)
+}
+
+// writtenBytes is what was written to the disk of etcd since it was mounted.
+func writtenBytes(ctx context.Context, cp *cluster.Node) (float64, error) {
+	device, err := cp.Exec(ctx, "findmnt", "--noheadings", "--output", "MAJ:MIN", "--target", "/var/lib/etcd")
+	if err != nil {
+		return 0, err
+	}
+	stat, err := cp.Exec(ctx, "cat", "/sys/dev/block/"+strings.TrimSpace(string(device))+"/stat")
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(stat))
+	if len(fields) < 7 {
+		return 0, errors.New("the statistics of the disk are too short")
+	}
+	sectors, err := strconv.ParseFloat(fields[6], 64)
+	return sectors * 512, err
 }
 
 // peakOf returns the most bytes that were used until the context ends.
