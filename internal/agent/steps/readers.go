@@ -145,7 +145,11 @@ func (h *Host) readers() ([]reader, error) {
 		if entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || slices.Contains(kubeadm.Components(), component) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(ManifestsDir, entry.Name()))
+		path := filepath.Join(ManifestsDir, entry.Name())
+		if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+			continue // the kubelet skips it, too: a dangling symlink, or one to a directory
+		}
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}

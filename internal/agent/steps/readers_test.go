@@ -124,6 +124,8 @@ func TestStaticPodsThatReadARenewedKubeconfigAreRestartedOnce(t *testing.T) {
 	put(t, filepath.Join(ManifestsDir, "recent.yaml"), readingPod("recent", adminConf, ""))
 	put(t, filepath.Join(ManifestsDir, "pulled.yaml"), readingPod("pulled", adminConf, "    imagePullPolicy: Always\n"))
 	put(t, filepath.Join(ManifestsDir, "kube-scheduler.yaml"), readingPod("kube-scheduler", adminConf, "")) // kubeadm's own pods are swapped
+	must(t, os.Symlink(t.TempDir(), filepath.Join(ManifestsDir, "backup.yaml")))
+	must(t, os.Symlink(filepath.Join(t.TempDir(), "removed"), filepath.Join(ManifestsDir, "dangling.yaml")))
 	for _, pod := range []string{"kube-vip", "directory", "other", "pulled", "kube-scheduler"} {
 		r.run(pod, time.Now().Add(-time.Hour))
 	}
