@@ -14,8 +14,8 @@ type Restore struct {
 	Backup   string    `json:"backup"`
 	Time     time.Time `json:"time"` // of the backup
 	Revision int64     `json:"revision"`
-	// Deleted is when retention marked the backup as deleted. The commands work only while the store
-	// still has its objects.
+	// Deleted is when retention marked the backup as deleted. The commands work only while the
+	// store still has its objects.
 	Deleted time.Time `json:"deleted,omitzero"`
 	// Situation is Single, Replace or All. Description explains it.
 	Situation   string `json:"situation"`

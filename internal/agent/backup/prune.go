@@ -82,7 +82,8 @@ func (a *Attempt) node(all []refitv1alpha1.EtcdBackup) string {
 	return node
 }
 
-// deleting returns the EtcdBackup that must record that an attempt is deleted; nil if there is none.
+// deleting returns the EtcdBackup that must record that an attempt is deleted, nil if there is
+// none.
 type deleting func(backup.ID) *refitv1alpha1.EtcdBackup
 
 // retentionOf returns what a store keeps according to the EtcdBackups of a cluster, and which of

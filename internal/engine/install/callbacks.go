@@ -10,7 +10,8 @@ type Callbacks struct {
 	Node func(n NodeProgress, done, of int)
 	// Pod reports a changed state of a pod of the controller.
 	Pod func(PodProgress)
-	// Reach reports during a wait that the API server has become unreachable, or is reachable again.
+	// Reach reports during a wait that the API server has become unreachable, or is reachable
+	// again.
 	Reach func(Reach)
 }
 

@@ -66,8 +66,8 @@ func guard(dir string, files []string, run func() error) error {
 	return errors.Join(err, forget(dir))
 }
 
-// syncWritten syncs a file that kubeadm may have written, and the directory that has its entry: that
-// of the target if the file is a symlink.
+// syncWritten syncs a file that kubeadm may have written, and the directory that has its entry:
+// that of the target if the file is a symlink.
 func syncWritten(file string) error {
 	target, err := durable.Resolve(file)
 	if err != nil {

@@ -61,8 +61,8 @@ type Host struct {
 	UpgradedAt time.Time
 	// SeparateWAL is set if etcd keeps a part of its data in another directory or file system.
 	SeparateWAL bool
-	// ReadOnlyManifest is the file that the manifest of etcd is a symlink to, if its directory cannot
-	// be written; else it is empty.
+	// ReadOnlyManifest is the file that the manifest of etcd is a symlink to, if its directory
+	// cannot be written; else it is empty.
 	ReadOnlyManifest string
 	// Free is the free disk space of the data directory in bytes.
 	Free uint64
