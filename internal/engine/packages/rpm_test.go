@@ -3,7 +3,10 @@ package packages
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -177,6 +180,38 @@ func TestRpmScriptsGetACleanEnvironment(t *testing.T) {
 	h.install(h.pack("kubelet", "1-1", ran("post", "tostring(os.getenv('SYSTEMD_OFFLINE')) .. tostring(os.getenv('SECRET'))")))
 	if got := h.read("/ran"); got != "1nil\n" {
 		t.Errorf("the environment of scripts: %q", got)
+	}
+}
+
+// With the environment of scripts, systemctl restarts nothing: the agent restarts services.
+func TestSystemctlInScriptsRestartsNothing(t *testing.T) {
+	if _, err := exec.LookPath("systemctl"); err != nil {
+		t.Skip("systemctl is not installed")
+	}
+	for _, args := range [][]string{
+		{"restart", "kubelet.service"}, {"try-restart", "kubelet.service"}, {"daemon-reload"}, {"set-property", "kubelet.service", "Markers=+needs-restart"},
+		{"reload-or-restart", "--marked"}, {"start", "kubelet.service"}, {"stop", "kubelet.service"},
+	} {
+		cmd := exec.CommandContext(t.Context(), "systemctl", args...)
+		cmd.Env = environment()
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "ignoring command '"+args[0]+"'") {
+			t.Errorf("systemctl %v: %v: %s", args, err, out)
+		}
+	}
+}
+
+// rpm downloads what has the form of an address.
+func TestRpmDownloadsNothing(t *testing.T) {
+	h := newRpmHost(t)
+	requests := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { requests <- r.URL.Path }))
+	defer server.Close()
+	if err := h.Install(t.Context(), []string{server.URL + "/kubelet-2-1.noarch.rpm"}, Options{}); err == nil {
+		t.Error("an address was installed")
+	}
+	if len(requests) > 0 {
+		t.Errorf("rpm has requested %s", <-requests)
 	}
 }
 
