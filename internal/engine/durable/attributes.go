@@ -27,6 +27,9 @@ type Xattrs map[string][]byte
 // Equal reports whether two files have the same extended attributes.
 func (x Xattrs) Equal(other Xattrs) bool { return maps.EqualFunc(x, other, bytes.Equal) }
 
+// CapabilityXattr has the capabilities of a binary.
+const CapabilityXattr = "security.capability"
+
 const (
 	aclXattr   = "system.posix_acl_access"
 	labelXattr = "security.selinux"
@@ -73,21 +76,51 @@ func SetAttributes(path string, attributes Attributes) error {
 	return errors.Join(attributes.set(file), file.Close())
 }
 
+// set changes only what differs: chown would clear the setuid bits and the capabilities of a file
+// in use.
 func (a Attributes) set(file *os.File) error {
-	if a.Owner != Caller {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if a.Owner != Caller && a.Owner != OwnerOf(info) {
 		if err := file.Chown(a.Owner.UID, a.Owner.GID); err != nil {
 			return err
 		}
 	}
-	if err := file.Chmod(a.Mode); err != nil { // After chown, which clears the setuid bits.
-		return err
-	}
-	if a.Xattrs != nil { // After chmod, which changes the ACL, and chown, which removes capabilities.
+	if a.Xattrs != nil { // After chown, which removes capabilities.
 		if err := setXattrs(file, a.Xattrs, a.inherits); err != nil {
 			return err
 		}
 	}
+	if err := a.setMode(file); err != nil {
+		return err
+	}
 	return Sync(file)
+}
+
+// setMode follows chown, which clears the setuid bits, and the ACL: its mask is the mode of the
+// group, which without the ACL would allow more. The permissions of a file with an ACL are those of
+// the ACL.
+func (a Attributes) setMode(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	now, mode := info.Mode()&modeBits, a.Mode
+	if want := a.Xattrs[aclXattr]; want != nil {
+		found, err := xattrsOfOpen(file)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(found[aclXattr], want) {
+			mode = a.Mode&^fs.ModePerm | now.Perm()
+		}
+	}
+	if mode == now {
+		return nil
+	}
+	return file.Chmod(mode)
 }
 
 // Missing describes the attributes that another file lacks or has with another value.

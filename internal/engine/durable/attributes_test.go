@@ -1,6 +1,7 @@
 package durable_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -212,4 +213,46 @@ func TestReplaceOnAFullDiskKeepsTheOldFile(t *testing.T) {
 	wantText(t, path, "old")
 	wantAttributes(t, path, was)
 	wantNames(t, filepath.Dir(path), "file")
+}
+
+// A capability of CAP_NET_BIND_SERVICE, as setcap writes it.
+var capability = []byte{1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+// chown would remove the capability, and clear the setuid bit, of a binary that runs meanwhile.
+func TestUnchangedOwnerIsNotSetAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	put(t, path, "binary")
+	must(t, os.Chmod(path, 0o755))
+	set(t, path, durable.CapabilityXattr, capability)
+	was := attributes(t, path)
+	must(t, durable.SetAttributes(path, durable.Attributes{Mode: was.Mode, Owner: was.Owner}))
+	wantAttributes(t, path, was)
+}
+
+// The mask of an ACL is the mode of the group: without the ACL, the group could read the file.
+func TestModeIsNotWidenedBeforeTheACL(t *testing.T) {
+	d := disk.New(t)
+	path := filepath.Join(d.Dir, "file")
+	put(t, path, "secret")
+	must(t, os.Chmod(path, 0o600))
+	set(t, path, "user.filler", bytes.Repeat([]byte("x"), 60)) // the ACL needs a block of its own
+	disk.FillUp(t, d.Dir)
+	wide := durable.Attributes{Mode: 0o640, Owner: durable.Caller, Xattrs: durable.Xattrs{acl: aclFor(777)}}
+	if err := durable.SetAttributes(path, wide); !errors.Is(err, unix.ENOSPC) {
+		t.Fatalf("the ACL was set on a full disk: %v", err)
+	}
+	if got := attributes(t, path).Mode; got != 0o600 {
+		t.Errorf("the group may read it: %v", got)
+	}
+}
+
+func TestModeOfAnACLIsKeptWithSetuid(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	put(t, path, "binary")
+	want := durable.Attributes{Mode: 0o640 | os.ModeSetuid, Owner: durable.Caller, Xattrs: durable.Xattrs{acl: aclFor(777)}}
+	set(t, path, acl, aclFor(1))
+	for range 2 {
+		must(t, durable.SetAttributes(path, want))
+		wantAttributes(t, path, want)
+	}
 }

@@ -150,3 +150,35 @@ func TestIndexHasTheLowestFormatThatCarriesIt(t *testing.T) {
 	}
 	load(t, other)
 }
+
+// An agent that did not read extended attributes started the operation, on a host with SELinux.
+func TestRecordOfFormat2RestoresModeAndOwner(t *testing.T) {
+	before := Entry{Path: "/etc/file", Mode: 0o600, Digest: "sha256:a"}
+	after := Entry{Path: "/etc/file", Mode: 0o644, Digest: "sha256:b"}
+	now := after
+	now.Xattrs = durable.Xattrs{"security.selinux": []byte("system_u:object_r:etc_t:s0")}
+	r := record{Before: before, After: &after}
+	if got := r.access(now); got.Mode != before.Mode {
+		t.Errorf("the restored file has mode %v", got.Mode)
+	}
+	now.Mode = 0o400
+	if got := r.access(now); got.Mode != now.Mode {
+		t.Errorf("a mode that was changed since is replaced by %v", got.Mode)
+	}
+}
+
+func TestFileWithoutXattrsIsNotOneWithUnknownXattrs(t *testing.T) {
+	dir, saved := t.TempDir(), filepath.Join(t.TempDir(), "saved")
+	hard, plain := filepath.Join(dir, "hard"), filepath.Join(dir, "plain")
+	put(t, hard, "old", 0o640)
+	put(t, plain, "old", 0o600)
+	harden(t, hard, "etc_t")
+	must(t, Track(saved, []string{hard, plain}, func() error { put(t, plain, "new", 0o600); return nil }))
+	s, err := LoadSaved(saved)
+	must(t, err)
+	for path, known := range map[string]bool{hard: true, plain: true, filepath.Join(dir, "absent"): false} {
+		if entry, _ := s.Entry(path); (entry.Xattrs != nil) != known {
+			t.Errorf("the xattrs of %s are known: %v", path, entry.Xattrs != nil)
+		}
+	}
+}

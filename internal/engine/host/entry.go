@@ -21,9 +21,9 @@ type Entry struct {
 	UID    int         `json:"uid"`
 	GID    int         `json:"gid"`
 	Digest string      `json:"digest,omitempty"` // of a file's content
-	// Xattrs are the extended attributes of a file; nil if there were none, or if the agent that
-	// wrote the record did not read them.
-	Xattrs durable.Xattrs `json:"xattrs,omitempty"`
+	// Xattrs are the extended attributes of a file. They are empty if there were none, and nil if
+	// they are unknown: an index of format 2 has none.
+	Xattrs durable.Xattrs `json:"xattrs,omitzero"`
 }
 
 // attributes returns the attributes of a file.
@@ -34,9 +34,10 @@ func (e Entry) attributes() durable.Attributes {
 // same reports whether two entries have the same content and attributes.
 func (e Entry) same(other Entry) bool { return e.holds(other) && e.accessibleAs(other) }
 
-// accessibleAs reports whether two entries have the same attributes.
+// accessibleAs reports whether two entries have the same attributes, as far as they are known.
 func (e Entry) accessibleAs(other Entry) bool {
-	return e.Mode == other.Mode && e.UID == other.UID && e.GID == other.GID && e.Xattrs.Equal(other.Xattrs)
+	known := e.Xattrs != nil && other.Xattrs != nil
+	return e.Mode == other.Mode && e.UID == other.UID && e.GID == other.GID && (!known || e.Xattrs.Equal(other.Xattrs))
 }
 
 // holds reports whether two entries have the same content, regardless of their mode and owner.
@@ -81,9 +82,7 @@ func (e *Entry) readFile() error {
 	if err != nil {
 		return err
 	}
-	if len(found.Xattrs) > 0 {
-		e.Xattrs = found.Xattrs
-	}
+	e.Xattrs = found.Xattrs
 	e.Digest, err = digest(e.Path, unix.O_NOFOLLOW)
 	return err
 }

@@ -114,6 +114,18 @@ func (r record) hasXattrs() bool {
 	return len(r.Before.Xattrs) > 0 || r.After != nil && len(r.After.Xattrs) > 0 || r.Found != nil && len(r.Found.Xattrs) > 0
 }
 
+// withoutXattrs is the record in the lowest format.
+func (r record) withoutXattrs() record {
+	for _, entry := range []**Entry{&r.After, &r.Found} {
+		if *entry != nil {
+			copied := **entry
+			copied.Xattrs, *entry = nil, &copied
+		}
+	}
+	r.Before.Xattrs = nil
+	return r
+}
+
 func (i index) sum() (string, error) {
 	i.Digest = ""
 	text, err := json.Marshal(i)
@@ -134,6 +146,10 @@ func (s *Saved) store() error {
 	}
 	if slices.ContainsFunc(all.Files, record.hasXattrs) {
 		all.Format = indexFormat
+	} else {
+		for i, r := range all.Files {
+			all.Files[i] = r.withoutXattrs()
+		}
 	}
 	sum, err := all.sum()
 	if err != nil {
