@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"strings"
 
@@ -57,9 +58,14 @@ func packageXattrs(ctx context.Context, driver packages.Driver, names []string) 
 }
 
 // restoreXattrs gives the files of packages the extended attributes from before the operation. Mode
-// and owner are those of the package, or of dpkg-statoverride.
-func (h *Host) restoreXattrs(want map[string]durable.Xattrs) error {
+// and owner are those of the package, or of dpkg-statoverride. So are the capabilities of a new
+// version, which can need others; a rollback restores those of the previous one.
+func (h *Host) restoreXattrs(want map[string]durable.Xattrs, rollback bool) error {
 	for path, xattrs := range want {
+		if !rollback {
+			xattrs = maps.Clone(xattrs)
+			delete(xattrs, durable.CapabilityXattr)
+		}
 		now, err := durable.AttributesOf(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // The other version of the package does not have it.

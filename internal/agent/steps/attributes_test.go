@@ -59,12 +59,32 @@ func TestFilesOfPackagesKeepTheirXattrs(t *testing.T) {
 	must(t, os.Remove(kubelet))
 	put(t, kubelet, "new")
 	for range 2 { // a restarted agent repeats the step
-		must(t, h.restoreXattrs(before))
+		must(t, h.restoreXattrs(before, false))
 		if got := xattrs(t, kubelet); !got.Equal(before[kubelet]) {
 			t.Errorf("the new file has %v", got)
 		}
 	}
 	wantText(t, kubelet, "new")
+}
+
+// A new version that does not need a capability must not have it, and the label is the host's.
+func TestCapabilityOfTheNewVersionIsItsOwn(t *testing.T) {
+	h := testHost(t)
+	path := h.path("containerd")
+	label, old := []byte("system_u:object_r:container_runtime_exec_t:s0\x00"), []byte{1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	before := map[string]durable.Xattrs{path: {durable.CapabilityXattr: old, "security.selinux": label}}
+	put(t, path, "new")
+	if err := unix.Setxattr(path, "security.selinux", []byte("system_u:object_r:bin_t:s0\x00"), 0); err != nil {
+		t.Skip(err)
+	}
+	must(t, h.restoreXattrs(before, false))
+	if got := xattrs(t, path); got[durable.CapabilityXattr] != nil || !bytes.Equal(got["security.selinux"], label) {
+		t.Errorf("the new file has %q", got)
+	}
+	must(t, h.restoreXattrs(before, true))
+	if got := xattrs(t, path); !bytes.Equal(got[durable.CapabilityXattr], old) {
+		t.Errorf("the old file has %q", got)
+	}
 }
 
 func TestStrippedFlagsKeepTheAttributesOfTheFile(t *testing.T) {

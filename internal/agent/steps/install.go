@@ -143,7 +143,7 @@ func (h *Host) installPackages(ctx context.Context, inv inventory, parts []refit
 		if err := driver.Install(ctx, files, opts); err != nil {
 			return err
 		}
-		return h.restoreXattrs(inv.Xattrs)
+		return h.restoreXattrs(inv.Xattrs, opts.Downgrade)
 	})
 }
 
