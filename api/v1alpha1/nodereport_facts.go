@@ -284,6 +284,67 @@ type EtcdFacts struct {
 	QuotaMiB int64 `json:"quotaMiB,omitempty"`
 }
 
+// ExternalEtcdFacts is an etcd that does not run as static pods of the control plane, as one host
+// reaches it.
+type ExternalEtcdFacts struct {
+	// clusterID is the id of the etcd cluster, in hexadecimal.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^[0-9a-f]{1,16}$`
+	ClusterID string `json:"clusterID,omitempty"`
+	// members are all members, unhealthy ones first.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=9
+	Members []ExternalEtcdMember `json:"members,omitempty"`
+	// alarms are the active alarms.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:items:MaxLength=32
+	Alarms []string `json:"alarms,omitempty"`
+	// dbSizeMiB is the size of the largest database of a member.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	DBSizeMiB int64 `json:"dbSizeMiB,omitempty"`
+	// quotaMiB is the lowest maximum size of a database.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	QuotaMiB int64 `json:"quotaMiB,omitempty"`
+}
+
+// ExternalEtcdMember is one member of an external etcd.
+type ExternalEtcdMember struct {
+	// name is the member's name, or its id if it was added and never started.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+	// id is the member's id, in hexadecimal.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^[0-9a-f]{1,16}$`
+	ID string `json:"id,omitempty"`
+	// version is the member's version, empty if the member does not report it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Version string `json:"version,omitempty"`
+	// healthy is true if the member served a linearizable read and reports no error.
+	// +optional
+	Healthy bool `json:"healthy,omitempty"`
+	// leader is true if the member is the leader.
+	// +optional
+	Leader bool `json:"leader,omitempty"`
+	// learner is true if the member is a learner.
+	// +optional
+	Learner bool `json:"learner,omitempty"`
+	// problem is why the member is unhealthy.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Problem string `json:"problem,omitempty"`
+}
+
 // APIServerFacts is one API server.
 type APIServerFacts struct {
 	// version is the version that it reports on its own port.

@@ -228,6 +228,11 @@ type NodeReportStatus struct {
 	// +optional
 	// +structType=atomic
 	Etcd *EtcdFacts `json:"etcd,omitempty"`
+	// externalEtcd is the external etcd of the cluster, which a control plane node queries with the
+	// client certificate of its API server.
+	// +optional
+	// +structType=atomic
+	ExternalEtcd *ExternalEtcdFacts `json:"externalEtcd,omitempty"`
 	// apiServer is the API server on this host, queried directly.
 	// +optional
 	// +structType=atomic

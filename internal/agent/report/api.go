@@ -116,12 +116,12 @@ func certs(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus)
 // must not block an upgrade.
 var workerCertificates = []string{"ca", "kubelet-client-current"}
 
-// etcdFacts queries the etcd member of this host. If a member should be there but does not respond,
-// the facts are absent.
+// etcdFacts queries the etcd member of this host, or an external etcd. If a member should be there
+// but does not respond, the facts are absent.
 func etcdFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	text, err := os.ReadFile(s.path(manifestsDir + "/etcd.yaml"))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil //nolint:nilnil // no member runs here
+		return externalEtcdFacts(ctx, s)
 	}
 	if err != nil {
 		return nil, err
@@ -140,6 +140,43 @@ func etcdFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportS
 		return nil, err
 	}
 	return func(to *refitv1alpha1.NodeReportStatus) { to.Etcd = facts }, nil
+}
+
+// externalEtcdFacts queries an external etcd with the client certificate of the API server.
+func externalEtcdFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
+	text, err := os.ReadFile(s.path(manifestsDir + "/kube-apiserver.yaml"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil //nolint:nilnil // no API server runs here
+	}
+	if err != nil {
+		return nil, err
+	}
+	config, err := etcd.ExternalConfigFromManifest(text)
+	if err != nil {
+		return nil, err
+	}
+	if !s.etcdExternal(ctx, config) {
+		return nil, nil //nolint:nilnil // the manifest of etcd is missing
+	}
+	for _, file := range []*string{&config.CA, &config.Cert, &config.Key} {
+		if *file != "" {
+			*file = s.path(*file)
+		}
+	}
+	facts, err := etcd.ExternalFacts(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return func(to *refitv1alpha1.NodeReportStatus) { to.ExternalEtcd = facts }, nil
+}
+
+// etcdExternal reports whether etcd is external, according to kubeadm's configuration. Without it,
+// an API server that connects to another address than loopback has an external etcd.
+func (s *Sources) etcdExternal(ctx context.Context, config etcd.Config) bool {
+	if found, err := s.clusterConfig(ctx); err == nil {
+		return found.ExternalEtcd
+	}
+	return !config.OnLoopback()
 }
 
 // apiServerFacts queries the API server of this host at its own address.

@@ -36,6 +36,8 @@ const (
 	maxName         = 253
 	maxParts        = 8
 	maxMembers      = 16
+	maxExternal     = 9
+	maxProblem      = 128
 	maxAlarms       = 4
 	maxAlarm        = 32
 	maxTruncated    = 24 // more than there are lists
@@ -103,6 +105,14 @@ func (c *cutter) limit(s *refitv1alpha1.NodeReportStatus) {
 		e.Name, e.Version = clip(e.Name, maxName), clip(e.Version, maxWord)
 		e.Members = c.texts("etcd.members", e.Members, maxMembers, maxName)
 		e.Alarms = c.texts("etcd.alarms", e.Alarms, maxAlarms, maxAlarm)
+	}
+	if e := s.ExternalEtcd; e != nil {
+		e.Members = slices.Clone(cut(c, "externalEtcd.members", e.Members, maxExternal))
+		for i := range e.Members {
+			m := &e.Members[i]
+			m.Name, m.Version, m.Problem = clip(m.Name, maxName), clip(m.Version, maxWord), clip(m.Problem, maxProblem)
+		}
+		e.Alarms = c.texts("externalEtcd.alarms", e.Alarms, maxAlarms, maxAlarm)
 	}
 }
 

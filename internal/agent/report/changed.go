@@ -23,6 +23,12 @@ func discrete(s refitv1alpha1.NodeReportStatus) []byte {
 	if s.Etcd != nil {
 		s.Etcd.DBSizeMiB = 0
 	}
+	if e := s.ExternalEtcd; e != nil {
+		e.DBSizeMiB = 0
+		for i := range e.Members {
+			e.Members[i].Problem = "" // its text varies
+		}
+	}
 	text, _ := json.Marshal(s) // never fails for these types
 	return text
 }

@@ -19,6 +19,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/cluster"
 	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -122,21 +123,25 @@ func TestChangedComparesOnlyDiscreteFacts(t *testing.T) {
 			Disks:        []refitv1alpha1.DiskFacts{{Path: "/var", FreeMiB: 1000, FreeInodesPercent: &inodes}},
 			Certificates: []refitv1alpha1.CertificateFacts{{Name: "apiserver", NotAfter: metav1.NewTime(time.Unix(1e9, 0))}},
 			Etcd:         &refitv1alpha1.EtcdFacts{Name: "cp-1", DBSizeMiB: 10, QuotaMiB: 2048, Healthy: true},
+			ExternalEtcd: &refitv1alpha1.ExternalEtcdFacts{DBSizeMiB: 10, Members: []refitv1alpha1.ExternalEtcdMember{{Name: "etcd-1", Problem: "it has no leader"}}},
 		}
 	}
 	for situation, tt := range map[string]struct {
 		change func(*refitv1alpha1.NodeReportStatus)
 		is     bool
 	}{
-		"nothing":         {func(*refitv1alpha1.NodeReportStatus) {}, false},
-		"another request": {func(s *refitv1alpha1.NodeReportStatus) { s.Answered++ }, false},
-		"later":           {func(s *refitv1alpha1.NodeReportStatus) { s.ObservedTime = nil }, false},
-		"the clock":       {func(s *refitv1alpha1.NodeReportStatus) { *s.ClockOffsetMilliseconds = 9 }, false},
-		"less space":      {func(s *refitv1alpha1.NodeReportStatus) { s.Disks[0].FreeMiB = 1; *s.Disks[0].FreeInodesPercent = 1 }, false},
-		"a larger etcd":   {func(s *refitv1alpha1.NodeReportStatus) { s.Etcd.DBSizeMiB = 11 }, false},
-		"an empty list":   {func(s *refitv1alpha1.NodeReportStatus) { s.Addresses = []string{} }, false},
-		"another kernel":  {func(s *refitv1alpha1.NodeReportStatus) { s.Kernel = "6.9" }, true},
-		"an order":        {func(s *refitv1alpha1.NodeReportStatus) { s.AcceptedSequence = 4 }, true},
+		"nothing":                {func(*refitv1alpha1.NodeReportStatus) {}, false},
+		"another request":        {func(s *refitv1alpha1.NodeReportStatus) { s.Answered++ }, false},
+		"later":                  {func(s *refitv1alpha1.NodeReportStatus) { s.ObservedTime = nil }, false},
+		"the clock":              {func(s *refitv1alpha1.NodeReportStatus) { *s.ClockOffsetMilliseconds = 9 }, false},
+		"less space":             {func(s *refitv1alpha1.NodeReportStatus) { s.Disks[0].FreeMiB = 1; *s.Disks[0].FreeInodesPercent = 1 }, false},
+		"a larger etcd":          {func(s *refitv1alpha1.NodeReportStatus) { s.Etcd.DBSizeMiB = 11 }, false},
+		"a larger external etcd": {func(s *refitv1alpha1.NodeReportStatus) { s.ExternalEtcd.DBSizeMiB = 11 }, false},
+		"another problem":        {func(s *refitv1alpha1.NodeReportStatus) { s.ExternalEtcd.Members[0].Problem = "it does not answer" }, false},
+		"a healthy member":       {func(s *refitv1alpha1.NodeReportStatus) { s.ExternalEtcd.Members[0].Healthy = true }, true},
+		"an empty list":          {func(s *refitv1alpha1.NodeReportStatus) { s.Addresses = []string{} }, false},
+		"another kernel":         {func(s *refitv1alpha1.NodeReportStatus) { s.Kernel = "6.9" }, true},
+		"an order":               {func(s *refitv1alpha1.NodeReportStatus) { s.AcceptedSequence = 4 }, true},
 		"a certificate": {func(s *refitv1alpha1.NodeReportStatus) {
 			s.Certificates[0].NotAfter = metav1.NewTime(time.Unix(2e9, 0))
 		}, true},
@@ -153,7 +158,7 @@ func TestChangedComparesOnlyDiscreteFacts(t *testing.T) {
 	}
 	a, b := base(), base()
 	Changed(a, b)
-	if a.Disks[0].FreeMiB != 1000 || a.Etcd.DBSizeMiB != 10 {
+	if a.Disks[0].FreeMiB != 1000 || a.Etcd.DBSizeMiB != 10 || a.ExternalEtcd.Members[0].Problem == "" {
 		t.Error("the comparison modified a report")
 	}
 }
@@ -241,6 +246,32 @@ func TestManifestFacts(t *testing.T) {
 			t.Errorf("missing: %q", missing)
 		}
 	})
+}
+
+func TestEtcdIsExternal(t *testing.T) {
+	config := func(etcd string) API {
+		return fakeAPI{config: map[string]string{"ClusterConfiguration": "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.35.4\n" + etcd}}
+	}
+	for situation, tt := range map[string]struct {
+		api      API
+		endpoint string
+		want     bool
+	}{
+		"external":                          {config("etcd: {external: {endpoints: ['https://127.0.0.1:2379']}}\n"), "https://127.0.0.1:2379", true},
+		"stacked, and its manifest is lost": {config("etcd: {local: {dataDir: /var/lib/etcd}}\n"), "https://127.0.0.1:2379", false},
+		"the API is down":                   {nil, "https://10.0.0.9:2379", true},
+		"the API is down, on loopback":      {nil, "https://127.0.0.1:2379", false},
+	} {
+		s := rooted(t, nil)
+		s.API = tt.api
+		if got := s.etcdExternal(t.Context(), etcd.Config{Endpoints: []string{tt.endpoint}}); got != tt.want {
+			t.Errorf("%s: %t", situation, got)
+		}
+	}
+	write, err := etcdFacts(t.Context(), rooted(t, nil))
+	if write != nil || err != nil {
+		t.Errorf("a worker reports etcd (%v)", err)
+	}
 }
 
 // fakeAPI returns fixed responses.

@@ -70,6 +70,9 @@ func shortenables(s *refitv1alpha1.NodeReportStatus) []shortenable {
 	if e := s.Etcd; e != nil {
 		lists = append(lists, of("etcd.members", 1, &e.Members))
 	}
+	if e := s.ExternalEtcd; e != nil {
+		lists = append(lists, of("externalEtcd.members", 1, &e.Members))
+	}
 	return lists
 }
 

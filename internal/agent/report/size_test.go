@@ -57,7 +57,13 @@ func largest() refitv1alpha1.NodeReportStatus {
 			Name: long(maxName), ID: long(16), Version: long(maxWord), Healthy: true, Leader: true, Members: many(maxMembers, maxName), Alarms: many(4, 32),
 			DBSizeMiB: 1e9, QuotaMiB: 1e9,
 		},
-		APIServer: &refitv1alpha1.APIServerFacts{Version: long(maxWord), Ready: true},
+		ExternalEtcd: &refitv1alpha1.ExternalEtcdFacts{ClusterID: long(16), Alarms: many(4, 32), DBSizeMiB: 1e9, QuotaMiB: 1e9},
+		APIServer:    &refitv1alpha1.APIServerFacts{Version: long(maxWord), Ready: true},
+	}
+	for range maxExternal {
+		s.ExternalEtcd.Members = append(s.ExternalEtcd.Members, refitv1alpha1.ExternalEtcdMember{
+			Name: long(maxName), ID: long(16), Version: long(maxWord), Healthy: true, Leader: true, Learner: true, Problem: long(maxProblem),
+		})
 	}
 	for range maxParts {
 		s.Parts = append(s.Parts, refitv1alpha1.PartFacts{Part: refitv1alpha1.Part(long(16)), Kind: refitv1alpha1.PackageBinary, Package: long(maxWord), Absent: true})
@@ -79,8 +85,22 @@ func sizeAs(t *testing.T, s refitv1alpha1.NodeReportStatus) int {
 }
 
 func TestTheLargestReportFits(t *testing.T) {
+	for situation, s := range map[string]refitv1alpha1.NodeReportStatus{
+		"stacked etcd":  with(largest(), func(s *refitv1alpha1.NodeReportStatus) { s.ExternalEtcd = nil }),
+		"external etcd": with(largest(), func(s *refitv1alpha1.NodeReportStatus) { s.Etcd = nil }),
+	} {
+		t.Run(situation, func(t *testing.T) { fits(t, s) })
+	}
+}
+
+func with(s refitv1alpha1.NodeReportStatus, change func(*refitv1alpha1.NodeReportStatus)) refitv1alpha1.NodeReportStatus {
+	change(&s)
+	return s
+}
+
+func fits(t *testing.T, s refitv1alpha1.NodeReportStatus) {
+	t.Helper()
 	name := strings.Repeat("n", maxName)
-	s := largest()
 	bound(&s, name)
 	if got, most := sizeAs(t, s), maxReport-objectOverhead-2*len(name); got > most {
 		t.Errorf("the status has %d bytes of %d", got, most)
@@ -88,10 +108,16 @@ func TestTheLargestReportFits(t *testing.T) {
 	if len(s.Truncated) == 0 || len(s.Truncated) > maxTruncated {
 		t.Errorf("truncated: %q", s.Truncated)
 	}
-	for list, left := range map[string]int{
+	left := map[string]int{
 		"missingImages": len(s.MissingImages), "drift.differences": len(s.Drift.Differences), "drift.securitySettings": len(s.Drift.SecuritySettings),
-		"readOnlyPaths": len(s.ReadOnlyPaths), "kubelet.flags": len(s.Kubelet.Flags), "etcd.members": len(s.Etcd.Members),
-	} {
+		"readOnlyPaths": len(s.ReadOnlyPaths), "kubelet.flags": len(s.Kubelet.Flags),
+	}
+	if s.Etcd != nil {
+		left["etcd.members"] = len(s.Etcd.Members)
+	} else {
+		left["externalEtcd.members"] = len(s.ExternalEtcd.Members)
+	}
+	for list, left := range left {
 		if left == 0 {
 			t.Errorf("nothing is left of %s, which looks like a healthy host", list)
 		}
@@ -108,7 +134,8 @@ func TestEveryTruncatedListIsNamed(t *testing.T) {
 	}
 	more(&s.ReleaseKeys, &s.HeldPackages, &s.ReadOnlyPaths, &s.Addresses, &s.MissingImages, &s.Kubelet.Flags, &s.Kubelet.ConfigFields,
 		&s.Drift.Differences, &s.Drift.SecuritySettings, &s.Drift.MissingManifests, &s.Drift.UnparsableManifests, &s.Drift.APIReferences,
-		&s.Etcd.Members, &s.Etcd.Alarms)
+		&s.Etcd.Members, &s.Etcd.Alarms, &s.ExternalEtcd.Alarms)
+	s.ExternalEtcd.Members = append(s.ExternalEtcd.Members, refitv1alpha1.ExternalEtcdMember{})
 	s.Kubelet.FeatureGates["OneMore"] = true
 	s.Disks[0].Path += "/one-more"
 	s.Certificates[0].Name += "-one-more"
@@ -118,7 +145,7 @@ func TestEveryTruncatedListIsNamed(t *testing.T) {
 	bound(&s, "cp-1")
 	want := []string{
 		"addresses", "certificates", "disks", "drift.apiReferences", "drift.differences", "drift.missingManifests", "drift.securitySettings",
-		"drift.unparsableManifests", "etcd.alarms", "etcd.members", "heldPackages", "kubelet.configFields", "kubelet.featureGates", "kubelet.flags",
+		"drift.unparsableManifests", "etcd.alarms", "etcd.members", "externalEtcd.alarms", "externalEtcd.members", "heldPackages", "kubelet.configFields", "kubelet.featureGates", "kubelet.flags",
 		"missingImages", "parts", "readOnlyPaths", "releaseKeys", "serviceWrappers",
 		"virtualIPs",
 	}

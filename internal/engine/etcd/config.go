@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -23,19 +24,21 @@ type Config struct {
 }
 
 // manifest has the fields of a static pod that are read here.
-type manifest struct {
-	Spec struct {
-		Containers []struct {
-			Name         string
-			Command      []string
-			Args         []string
-			VolumeMounts []struct{ Name, MountPath string }
-		}
-		Volumes []struct {
-			Name     string
-			HostPath *struct{ Path string }
-		}
+type manifest struct{ Spec podSpec }
+
+type podSpec struct {
+	Containers []container
+	Volumes    []struct {
+		Name     string
+		HostPath *struct{ Path string }
 	}
+}
+
+type container struct {
+	Name         string
+	Command      []string
+	Args         []string
+	VolumeMounts []struct{ Name, MountPath string }
 }
 
 // ConfigFromManifest returns the configuration for the member on this host from its static pod.
@@ -46,23 +49,63 @@ func ConfigFromManifest(text []byte) (Config, error) {
 	}
 	for _, c := range pod.Spec.Containers {
 		flags := flagsOf(append(c.Command, c.Args...))
-		if c.Name != "etcd" && flags["listen-client-urls"] == "" {
-			continue
+		if c.Name == "etcd" || flags["listen-client-urls"] != "" {
+			return configFromFlags(flags, pod.Spec.onHost(c))
 		}
-		onHost := func(inPod string) string {
-			for _, m := range c.VolumeMounts {
-				rest, below := strings.CutPrefix(inPod, strings.TrimSuffix(m.MountPath, "/")+"/")
-				for _, v := range pod.Spec.Volumes {
-					if below && v.Name == m.Name && v.HostPath != nil {
-						return filepath.Join(v.HostPath.Path, rest)
-					}
-				}
-			}
-			return inPod
-		}
-		return configFromFlags(flags, onHost)
 	}
 	return Config{}, errors.New("cannot find etcd in its static pod: no such container")
+}
+
+// ExternalConfigFromManifest returns the configuration for an external etcd from the static pod of
+// the API server: its endpoints and its client certificate.
+func ExternalConfigFromManifest(text []byte) (Config, error) {
+	var pod manifest
+	if err := yaml.Unmarshal(text, &pod); err != nil {
+		return Config{}, fmt.Errorf("cannot parse the static pod of the API server: %w", err)
+	}
+	for _, c := range pod.Spec.Containers {
+		flags := flagsOf(append(c.Command, c.Args...))
+		if flags["etcd-servers"] == "" {
+			continue
+		}
+		onHost := pod.Spec.onHost(c)
+		config := Config{CA: onHost(flags["etcd-cafile"]), Cert: onHost(flags["etcd-certfile"]), Key: onHost(flags["etcd-keyfile"])}
+		for raw := range strings.SplitSeq(flags["etcd-servers"], ",") {
+			at, err := clientURL(raw)
+			if err != nil {
+				return Config{}, fmt.Errorf("cannot parse etcd-servers of the API server: %w", err)
+			}
+			if at.Scheme == "https" && (config.CA == "" || config.Cert == "" || config.Key == "") {
+				return Config{}, errors.New("cannot find the CA, certificate or key for etcd in the static pod of the API server")
+			}
+			config.Endpoints = append(config.Endpoints, at.Scheme+"://"+at.Host)
+		}
+		return config, nil
+	}
+	return Config{}, errors.New("the static pod of the API server has no etcd-servers")
+}
+
+// OnLoopback reports whether every endpoint is an address of loopback.
+func (c Config) OnLoopback() bool {
+	return !slices.ContainsFunc(c.Endpoints, func(endpoint string) bool {
+		u, err := url.Parse(endpoint)
+		return err != nil || !loopback(u)
+	})
+}
+
+// onHost returns a function that returns the path on the host of a path in a container.
+func (s *podSpec) onHost(c container) func(string) string {
+	return func(inPod string) string {
+		for _, m := range c.VolumeMounts {
+			rest, below := strings.CutPrefix(inPod, strings.TrimSuffix(m.MountPath, "/")+"/")
+			for _, v := range s.Volumes {
+				if below && v.Name == m.Name && v.HostPath != nil {
+					return filepath.Join(v.HostPath.Path, rest)
+				}
+			}
+		}
+		return inPod
+	}
 }
 
 func flagsOf(args []string) map[string]string {
@@ -107,22 +150,19 @@ func configFromFlags(flags map[string]string, onHost func(string) string) (Confi
 func nearest(list string) (string, error) {
 	var first string
 	for raw := range strings.SplitSeq(list, ",") {
-		u, err := url.Parse(strings.TrimSpace(raw))
+		u, err := clientURL(raw)
 		if err != nil {
 			return "", err
-		}
-		if (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" {
-			return "", fmt.Errorf("%q is not a client URL", raw)
 		}
 		ip := net.ParseIP(u.Hostname())
 		switch {
 		case ip != nil && ip.IsUnspecified():
-			loopback := "127.0.0.1"
+			local := "127.0.0.1"
 			if ip.To4() == nil {
-				loopback = "::1"
+				local = "::1"
 			}
-			return u.Scheme + "://" + net.JoinHostPort(loopback, u.Port()), nil
-		case u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback()):
+			return u.Scheme + "://" + net.JoinHostPort(local, u.Port()), nil
+		case loopback(u):
 			return u.Scheme + "://" + u.Host, nil
 		case first == "":
 			first = u.Scheme + "://" + u.Host
@@ -132,6 +172,22 @@ func nearest(list string) (string, error) {
 		return "", errors.New("the list is empty")
 	}
 	return first, nil
+}
+
+func loopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+func clientURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	if err != nil {
+		return nil, err
+	}
+	if (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" {
+		return nil, fmt.Errorf("%q is not a client URL", raw)
+	}
+	return u, nil
 }
 
 func exists(file string) bool {

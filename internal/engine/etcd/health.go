@@ -64,33 +64,39 @@ func (c *Client) others(ctx context.Context, withAlarms bool) error {
 
 // healthy queries one member at its own address.
 func (c *Client) healthy(ctx context.Context, m Member) error {
+	_, err := c.query(ctx, m)
+	return err
+}
+
+// query returns the status of one member at its own address, and why it is unhealthy.
+func (c *Client) query(ctx context.Context, m Member) (Member, error) {
 	switch {
 	case m.Learner:
-		return errors.New("it is a learner, which has no vote yet")
+		return Member{}, errors.New("it is a learner, which has no vote yet")
 	case m.Name == "" || len(m.ClientURLs) == 0:
-		return errors.New("it was added and never started")
+		return Member{}, errors.New("it was added and never started")
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	client, err := c.connect(m.ClientURLs)
 	if err != nil {
-		return err
+		return Member{}, err
 	}
 	defer client.Close()
 	now, err := status(ctx, client)
 	switch {
 	case err != nil:
-		return err
+		return Member{}, err
 	case now.ID != m.ID:
-		return fmt.Errorf("another member, %s, answers at its address", now.HexID())
+		return Member{}, fmt.Errorf("another member, %s, answers at its address", now.HexID())
 	case now.LeaderID == 0:
-		return errors.New("it has no leader")
+		return now, errors.New("it has no leader")
 	case now.Learner:
-		return errors.New("it is a learner, which has no vote yet")
+		return now, errors.New("it is a learner, which has no vote yet")
 	case len(now.Errors) > 0:
-		return fmt.Errorf("it reports: %s", strings.Join(now.Errors, "; "))
+		return now, fmt.Errorf("it reports: %s", strings.Join(now.Errors, "; "))
 	}
-	return readByQuorum(ctx, client)
+	return now, readByQuorum(ctx, client)
 }
 
 // readByQuorum reads a key that need not exist, with a linearizable read.

@@ -20,7 +20,8 @@ type Member struct {
 	PeerURLs   []string
 	ClientURLs []string
 
-	Version string
+	Version   string
+	ClusterID uint64
 	// ClusterVersion is the version that all members have in common, such as 3.6.0, or empty if it
 	// cannot be read.
 	ClusterVersion string
@@ -78,7 +79,7 @@ func status(ctx context.Context, client *clientv3.Client) (Member, error) {
 	}
 	id := found.Header.GetMemberId()
 	return Member{
-		ID: id, Learner: found.IsLearner,
+		ID: id, ClusterID: found.Header.GetClusterId(), Learner: found.IsLearner,
 		Version: found.Version, Leader: found.Leader == id && id != 0, LeaderID: found.Leader,
 		DBSize: found.DbSize, Quota: found.DbSizeQuota,
 		RaftIndex: found.RaftIndex, AppliedIndex: found.RaftAppliedIndex, RaftTerm: found.RaftTerm, Errors: found.Errors,
