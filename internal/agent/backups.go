@@ -31,7 +31,7 @@ func (a *Agent) resumeBackups(ctx context.Context) {
 			Pins:    func() (etcdbackup.Pins, error) { return backup.ReadPins(backup.PinsFile) },
 			Dial:    dialMember, OpenStore: store.Open, Space: host.Free,
 			HostFiles: func(to io.Writer) error { return backup.WriteHostFiles(to, "/") },
-			EtcdImage: steps.EtcdImage, Hops: a.rehearsalHops, Unpin: a.unpinHops, Runner: a.rehearsalRunner, Leftovers: a.rehearsalLeft,
+			EtcdImage: a.etcdImage, Hops: a.rehearsalHops, Unpin: a.unpinHops, Runner: a.rehearsalRunner, Leftovers: a.rehearsalLeft,
 			Record: func(added corebackup.Records) error { return backup.AddRecords(a.Settings.BackupRecords(), added) },
 			Forget: func(id corebackup.ID) error { return backup.ForgetRecord(a.Settings.BackupRecords(), id) },
 		},
@@ -46,12 +46,28 @@ func BackupCluster(version string) *backup.Cluster {
 	return &backup.Cluster{Kubeconfig: adminConf, CredentialsDir: backupDir, PinsFile: backup.PinsFile, Node: hostName(), UserAgent: "refit-agent/" + version}
 }
 
-func dialMember() (backup.Member, error) {
+// dialMember connects to the etcd member on this host, or to a follower of an external etcd.
+func dialMember(ctx context.Context) (backup.Member, error) {
+	if !steps.HasEtcd() {
+		config, err := steps.ExternalEtcdConfig()
+		if err != nil {
+			return nil, err
+		}
+		return etcd.DialFollower(ctx, config)
+	}
 	config, err := steps.EtcdConfig()
 	if err != nil {
 		return nil, err
 	}
 	return etcd.Dial(config)
+}
+
+// etcdImage returns an image of etcd that restores a backup of this version in a drill.
+func (a *Agent) etcdImage(ctx context.Context, version string) (string, error) {
+	if steps.HasEtcd() {
+		return steps.EtcdImage(version)
+	}
+	return steps.ExternalEtcdImage(ctx, a.Settings.CRISocket, version)
 }
 
 // openBackup creates the slot of the backup that an order is for, before the order is remembered: a
@@ -85,8 +101,9 @@ func (a *Agent) awaitStopped() func() {
 func (a *Agent) runBackup(ctx context.Context, attempt *backup.Attempt) {
 	switch {
 	case attempt == nil:
-	case !steps.HasControlPlane() || !steps.HasEtcd():
-		a.backups.Refuse(attempt, node.ManualIntervention("EtcdMissing", nil, "Back up external etcd with its own tools", "no etcd member runs on this host"))
+	case !steps.HasControlPlane() || !steps.HasEtcd() && !steps.HasExternalEtcd():
+		a.backups.Refuse(attempt, node.ManualIntervention("EtcdMissing", nil, "Check the manifest of etcd on this host: `ls /etc/kubernetes/manifests`",
+			"no etcd member runs on this host, and its API server has no external etcd"))
 	case a.partlyChanged():
 		a.backups.Refuse(attempt, node.Transient(node.RefusedBusy, nil, "Refit tries another node", "an upgrade has changed this host and is unfinished"))
 	default:

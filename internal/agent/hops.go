@@ -91,6 +91,9 @@ func hopOf(version string, manifests map[string][]byte) (rehearsal.Hop, error) {
 	if err != nil {
 		return rehearsal.Hop{}, err
 	}
+	if _, has := manifests[kubeadm.Etcd]; !has { // it is external
+		return rehearsal.Hop{Version: version, APIServer: server}, nil
+	}
 	etcd, err := rehearsal.ParseManifest(manifests[kubeadm.Etcd])
 	return rehearsal.Hop{Version: version, EtcdImage: etcd.Image, Etcd: etcd, APIServer: server}, err
 }

@@ -78,11 +78,13 @@ func (b *bed) manager(dir string) *Manager {
 	return &Manager{
 		Dir: dir, Machine: machineID, Boot: "boot", Log: slog.New(slog.DiscardHandler), Report: b.record,
 		Environment: Environment{
-			Objects: b, Pins: func() (etcdbackup.Pins, error) { return b.pins, nil }, Dial: func() (Member, error) { return fakeMember{b}, nil },
+			Objects: b, Pins: func() (etcdbackup.Pins, error) { return b.pins, nil }, Dial: func(context.Context) (Member, error) { return fakeMember{b}, nil },
 			OpenStore: store.Open, Space: b.free,
 			HostFiles: func(to io.Writer) error { _, err := io.WriteString(to, secretText); return err },
-			EtcdImage: func(version string) (string, error) { return "registry.k8s.io/etcd:" + version + "-0", nil },
-			Hops:      b.trials.render, Unpin: b.trials.unpin, Runner: b.trials.connect, Leftovers: func() bool { return b.trials.units > 0 },
+			EtcdImage: func(_ context.Context, version string) (string, error) {
+				return "registry.k8s.io/etcd:" + version + "-0", nil
+			},
+			Hops: b.trials.render, Unpin: b.trials.unpin, Runner: b.trials.connect, Leftovers: func() bool { return b.trials.units > 0 },
 		},
 	}
 }

@@ -71,7 +71,7 @@ func (a *Attempt) checkStore(ctx context.Context) error {
 // checkMember requires a healthy follower, or the only member: a snapshot of the leader would slow
 // down every write.
 func (a *Attempt) checkMember(ctx context.Context) error {
-	member, err := a.manager.Environment.Dial()
+	member, err := a.manager.Environment.Dial(ctx)
 	if err != nil {
 		return node.ManualIntervention("EtcdUnreachable", err, "Check that etcd runs on this host: `crictl ps -a`", "cannot connect to etcd on this host")
 	}

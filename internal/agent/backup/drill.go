@@ -37,7 +37,7 @@ func (a *Attempt) checkTrial(ctx context.Context) (err error) {
 		return err
 	}
 	environment := a.manager.Environment
-	if a.trial.image, err = environment.EtcdImage(a.version); err != nil {
+	if a.trial.image, err = environment.EtcdImage(ctx, a.version); err != nil {
 		return err
 	}
 	observer := rehearsal.Observer{Progress: a.progress, Drilled: func(core.Figures) error { return a.drilled(ctx) }, Rehearsed: a.rehearsed}

@@ -133,7 +133,7 @@ func TestHostThatCannotTryFails(t *testing.T) {
 			b.space.Bytes, b.space.Total = uint64(len(b.snapshot))+minFree+100<<20, 1<<30
 		}, "DiskFull", false},
 		"etcd has another image": {func(b *bed) {
-			b.Environment.EtcdImage = func(string) (string, error) {
+			b.Environment.EtcdImage = func(context.Context, string) (string, error) {
 				return "", node.Transient("EtcdImageUnknown", nil, "Wait", "another version")
 			}
 		}, "EtcdImageUnknown", false},

@@ -20,16 +20,16 @@ type Environment struct {
 	Objects Objects
 	// Pins returns the recipients and locations that this host allows.
 	Pins func() (etcdbackup.Pins, error)
-	// Dial connects to the etcd member on this host.
-	Dial func() (Member, error)
+	// Dial connects to the etcd member on this host, or to a follower of an external etcd.
+	Dial func(ctx context.Context) (Member, error)
 	// HostFiles writes an archive of the files that a restore needs besides etcd.
 	HostFiles func(to io.Writer) error
 	// OpenStore opens a store. The credentials are nil for a path.
 	OpenStore func(spec *refitv1alpha1.BackupStoreSpec, credentials store.Credentials) (store.Objects, error)
 	// Space returns the disk space of the file system of a directory.
 	Space func(dir string) (host.FreeSpace, error)
-	// EtcdImage returns the image of the etcd member on this host, which has the version.
-	EtcdImage func(version string) (string, error)
+	// EtcdImage returns an image of etcd on this host that restores a backup of the version.
+	EtcdImage func(ctx context.Context, version string) (string, error)
 	// Hops fetches what a rehearsal of ClusterReleases needs and renders their manifests, in a
 	// directory. It reports what it waits for.
 	Hops func(ctx context.Context, dir string, releases []refitv1alpha1.ReleaseRef, wait func(reason string)) ([]rehearsal.Hop, error)
@@ -75,7 +75,7 @@ type Objects interface {
 	MarkDeleted(ctx context.Context, name string, id backup.ID, now time.Time) error
 }
 
-// Member is the etcd member on this host: *etcd.Client.
+// Member is the etcd member that a backup is taken from: *etcd.Client.
 type Member interface {
 	Facts(ctx context.Context) (*refitv1alpha1.EtcdFacts, error)
 	Local(ctx context.Context) (etcd.Member, error)

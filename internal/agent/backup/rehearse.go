@@ -22,6 +22,11 @@ func (a *Attempt) fetchHops(ctx context.Context) (err error) {
 		return err
 	}
 	a.trial.hops, err = a.manager.Environment.Hops(ctx, a.slot.hops(), a.request.Hops, a.waits)
+	for i := range a.trial.hops {
+		if a.trial.hops[i].EtcdImage == "" { // no hop changes an external etcd
+			a.trial.hops[i].EtcdImage = a.trial.image
+		}
+	}
 	return err
 }
 

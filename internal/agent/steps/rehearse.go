@@ -67,6 +67,9 @@ func (h *Host) importRehearsed(ctx context.Context, manifests map[string][]byte)
 	ctr, _ := host.LookPath("ctr") // only archives need it
 	return h.withCRI(func(client *cri.Client) error {
 		for _, component := range rehearsed {
+			if _, has := manifests[component]; !has && component == kubeadm.Etcd {
+				continue // it is external
+			}
 			parsed, err := kubeadm.Parse(manifests[component])
 			if err != nil {
 				return err

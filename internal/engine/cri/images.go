@@ -37,6 +37,21 @@ func (c *Client) Image(ctx context.Context, name string) (Image, error) {
 	return Image{Present: true, ID: response.GetImage().GetId(), Pinned: response.GetImage().GetPinned()}, nil
 }
 
+// ImageNames returns the names of all images, with their tags.
+func (c *Client) ImageNames(ctx context.Context) ([]string, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	response, err := c.images.ListImages(ctx, &runtimeapi.ListImagesRequest{})
+	if err != nil {
+		return nil, explain(err, "cannot list the images")
+	}
+	var names []string
+	for _, image := range response.GetImages() {
+		names = append(names, image.GetRepoTags()...)
+	}
+	return names, nil
+}
+
 // Pull pulls an image and returns its ID, which the caller compares with the expected one: a tag
 // can move. The caller sets the deadline.
 func (c *Client) Pull(ctx context.Context, name string) (id string, err error) {

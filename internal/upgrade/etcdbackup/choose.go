@@ -2,6 +2,7 @@ package etcdbackup
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 const maxReportAge = 5 * time.Minute
 
 // Choose returns the node that takes the next attempt: one with a healthy follower, or with the
-// only member. It avoids the node of the last attempt if there is another one. Without a node it
-// returns why each is unsuitable.
+// only member, or one that reaches such a member of an external etcd. It avoids the node of the
+// last attempt if there is another one. Without a node it returns why each is unsuitable.
 func Choose(nodes []cluster.Node, active map[string]bool, avoid string, now time.Time) (*cluster.Node, string) {
 	var chosen *cluster.Node
 	var why []string
@@ -51,16 +52,28 @@ func Unsuitable(n *cluster.Node, active bool, now time.Time) string {
 		return fmt.Sprintf("its agent supports order format %d, but a backup needs %d", r.OrderFormat, orders.BackupFormat)
 	case !reported(n, now):
 		return "its agent has not answered the request for a report"
+	case r.ExternalEtcd != nil:
+		if !reachesFollower(r.ExternalEtcd) {
+			return "it reaches no healthy follower of the external etcd"
+		}
 	case r.Etcd == nil:
 		return "no etcd member runs on it"
 	case !r.Etcd.Healthy || r.Etcd.Learner:
 		return "its etcd member is unhealthy or a learner"
 	case r.Etcd.Leader && len(r.Etcd.Members) > 1:
 		return "its etcd member is the leader"
-	case active:
+	}
+	if active {
 		return "an upgrade is changing the node"
 	}
 	return occupied(n, now)
+}
+
+// reachesFollower reports whether an external etcd has a healthy follower, or only one member.
+func reachesFollower(e *refitv1alpha1.ExternalEtcdFacts) bool {
+	return slices.ContainsFunc(e.Members, func(m refitv1alpha1.ExternalEtcdMember) bool {
+		return m.Healthy && !m.Learner && (!m.Leader || len(e.Members) == 1)
+	})
 }
 
 // reported reports whether the agent has answered a recent request.

@@ -43,17 +43,35 @@ func ordered(permit refitv1alpha1.Permit, phase refitv1alpha1.NodePhase, changes
 
 func leads(n *cluster.Node) { n.Report.Etcd.Leader = true }
 
+// external is an external etcd whose first member leads. Without followers, only the leader is
+// healthy.
+func external(healthy int, followers bool) func(*cluster.Node) {
+	return func(n *cluster.Node) {
+		n.Report.Etcd = nil
+		n.Report.ExternalEtcd = &refitv1alpha1.ExternalEtcdFacts{Members: []refitv1alpha1.ExternalEtcdMember{
+			{Name: "etcd-1", Leader: true}, {Name: "etcd-2", Healthy: followers}, {Name: "etcd-3", Healthy: followers},
+		}}
+		n.Report.ExternalEtcd.Members[healthy].Healthy = true
+	}
+}
+
 func TestUnsuitableNodes(t *testing.T) {
 	for situation, tt := range map[string]struct {
 		change func(*cluster.Node)
 		why    string // a part of it; empty if the node is suitable
 	}{
-		"a healthy follower":     {func(*cluster.Node) {}, ""},
-		"the leader":             {leads, "leader"},
-		"the only member":        {func(n *cluster.Node) { leads(n); n.Report.Etcd.Members = []string{"cp-1"} }, ""},
-		"a learner":              {func(n *cluster.Node) { n.Report.Etcd.Learner = true }, "learner"},
-		"an unhealthy member":    {func(n *cluster.Node) { n.Report.Etcd.Healthy = false }, "unhealthy"},
-		"external etcd":          {func(n *cluster.Node) { n.Report.Etcd = nil }, "no etcd member"},
+		"a healthy follower":    {func(*cluster.Node) {}, ""},
+		"the leader":            {leads, "leader"},
+		"the only member":       {func(n *cluster.Node) { leads(n); n.Report.Etcd.Members = []string{"cp-1"} }, ""},
+		"a learner":             {func(n *cluster.Node) { n.Report.Etcd.Learner = true }, "learner"},
+		"an unhealthy member":   {func(n *cluster.Node) { n.Report.Etcd.Healthy = false }, "unhealthy"},
+		"no etcd member":        {func(n *cluster.Node) { n.Report.Etcd = nil }, "no etcd member"},
+		"external etcd":         {external(1, true), ""},
+		"only external leaders": {external(0, false), "no healthy follower"},
+		"an external etcd of one": {func(n *cluster.Node) {
+			external(0, true)(n)
+			n.Report.ExternalEtcd.Members = n.Report.ExternalEtcd.Members[:1]
+		}, ""},
 		"not ready":              {func(n *cluster.Node) { n.Ready = cluster.No }, "not ready"},
 		"no agent":               {func(n *cluster.Node) { n.Report = nil }, "has not reported"},
 		"the report of a former": {func(n *cluster.Node) { n.Report.NodeUID = "other" }, "has not reported"},

@@ -75,7 +75,7 @@ func (b *backups) take(ctx context.Context, node string, ref refitv1alpha1.Backu
 			Pins: func() (etcdbackup.Pins, error) {
 				return etcdbackup.Pins{Recipients: []string{b.identity.Recipient().String()}, Locations: []string{b.directory}}, nil
 			},
-			Dial: func() (agentbackup.Member, error) {
+			Dial: func(context.Context) (agentbackup.Member, error) {
 				return etcd.Dial(etcd.Config{Endpoints: []string{b.EtcdEndpoint()}})
 			},
 			OpenStore: store.Open, Space: func(string) (host.FreeSpace, error) { return host.FreeSpace{Bytes: 1 << 40}, nil },
