@@ -14,6 +14,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -81,6 +82,9 @@ func (d *Desk) Prepare(ctx context.Context, request Request) (Prepared, error) {
 	if open {
 		return d.resume(ctx, plan, request)
 	}
+	if err := d.refuseExternal(); err != nil {
+		return Prepared{}, err
+	}
 	if request.Run == 0 {
 		request.Run = restore.NewRun(d.Now)
 	}
@@ -108,6 +112,24 @@ func (d *Desk) Prepare(ctx context.Context, request Request) (Prepared, error) {
 		}
 	}
 	return Prepared{}, errors.Join(err, os.RemoveAll(d.RunDir(request.Run)))
+}
+
+// refuseExternal refuses a host whose API server uses an external etcd: its members are not those
+// of the control plane hosts. A host that has only lost the manifest of etcd connects to loopback.
+func (d *Desk) refuseExternal() error {
+	if exists(filepath.Join(d.Manifests, kubeadm.Etcd+".yaml")) {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(d.Manifests, kubeadm.APIServer+".yaml"))
+	if err != nil {
+		return nil //nolint:nilerr // the manifest of etcd is required later
+	}
+	config, err := etcd.ExternalConfigFromManifest(text)
+	if err != nil || config.OnLoopback() {
+		return nil //nolint:nilerr // as above
+	}
+	return fmt.Errorf("the API server of this host uses an external etcd (%s), which Refit does not restore: %s",
+		strings.Join(config.Endpoints, ", "), restore.ExternalRemedy)
 }
 
 // decide observes the host and decides on the fetched backup.

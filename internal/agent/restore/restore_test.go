@@ -255,6 +255,26 @@ func TestRefusedRestoreChangesNothing(t *testing.T) {
 	}
 }
 
+func TestExternalEtcdIsNotRestored(t *testing.T) {
+	server := func(endpoint string) string {
+		return "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: kube-apiserver\n    command: [kube-apiserver, --etcd-servers=" + endpoint + "]\n"
+	}
+	for endpoint, refused := range map[string]bool{"http://10.0.0.9:2379": true, "http://127.0.0.1:2379": false} {
+		b := newBed(t, "cp-1")
+		m := b.hosts["cp-1"]
+		must(t, os.Remove(m.path("manifests", "etcd.yaml")))
+		must(t, os.WriteFile(m.path("manifests", "kube-apiserver.yaml"), []byte(server(endpoint)), 0o600))
+		before := tree(t, m.root)
+		_, _, err := m.restore(t, Request{}, "")
+		if err == nil || strings.Contains(err.Error(), "which Refit does not restore: decrypt the snapshot") != refused {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+		if after := tree(t, m.root); after != before {
+			t.Errorf("%s: changed to\n%s\nfrom\n%s", endpoint, after, before)
+		}
+	}
+}
+
 // F42: a truncated or corrupt backup is refused before anything of the host changes.
 func TestF42CorruptBackupChangesNothing(t *testing.T) {
 	b := newBed(t, "cp-1")

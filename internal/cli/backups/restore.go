@@ -37,7 +37,7 @@ func Restore(ctx context.Context, from Restorable, cluster, name string, now tim
 		return nil, err
 	}
 	if len(ready)+len(unready) == 0 {
-		return nil, fmt.Errorf("%s has no static pods of etcd: Refit does not restore external etcd", cluster)
+		return nil, fmt.Errorf("%s has no static pods of etcd, and Refit does not restore an external etcd: %s", cluster, restore.ExternalRemedy)
 	}
 	at := b.Status.ReadBack
 	if b.Status.Uploaded != nil {
