@@ -56,9 +56,11 @@ var Table = []Section{
 		{Kind: "Two etcd members", Status: Refused, Note: "can be waived", Checks: []string{"EtcdTwoMembers"}},
 		{Kind: "etcd 3.5 older than 3.5.26 to 3.6", Status: Refused, Checks: []string{"EtcdTooOld"}},
 		{
-			Kind: "External etcd", Status: Expected, Note: "Refit checks its health through the API server and does not upgrade it",
-			Checks: []string{"EtcdExternal"},
+			Kind: "External etcd, on the control plane hosts or on hosts of its own", Status: Expected,
+			Note:     "Refit checks every member and backs it up with the client certificate of the API server, and neither upgrades nor restores it",
+			Evidence: "unit tests with real members", Checks: []string{"EtcdExternal"},
 		},
+		{Kind: "External etcd older than kubeadm supports", Status: Refused, Checks: []string{"EtcdExternalTooOld"}},
 		{Kind: "kubeadm patches, as a directory on the host", Status: Expected, Evidence: "unit tests"},
 		{Kind: "kubeadm's feature gate `RootlessControlPlane`", Status: Refused, Checks: []string{"KubeadmGateInvalid"}},
 	}},

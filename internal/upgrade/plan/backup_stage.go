@@ -6,13 +6,12 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// backedUp reports whether a hop relies on a backup. Refit does not touch an external etcd.
+// backedUp reports whether a hop relies on a backup.
 func (m *planner) backedUp(p *Plan, hop int) bool {
-	return m.controlPlaneMoves(p, hop) && m.snapshot.ExternalEtcd() != cluster.Yes && policy.BackupRequired(m.spec) != nil
+	return m.controlPlaneMoves(p, hop) && policy.BackupRequired(m.spec) != nil
 }
 
 func (m *planner) rehearsed(p *Plan, hop int) bool {
@@ -44,6 +43,9 @@ func (m *planner) databaseMiB() int64 {
 	for _, n := range m.snapshot.ControlPlane() {
 		if n.Report != nil && n.Report.Etcd != nil {
 			largest = max(largest, n.Report.Etcd.DBSizeMiB)
+		}
+		if n.Report != nil && n.Report.ExternalEtcd != nil {
+			largest = max(largest, n.Report.ExternalEtcd.DBSizeMiB)
 		}
 	}
 	return largest

@@ -74,9 +74,6 @@ func (d *deciding) claimReason(n *cluster.Node) string {
 	case n.Name == d.s.Endpoint.Holder:
 		return "it holds the API endpoint's address, so it is last"
 	}
-	if d.s.ExternalEtcd() == cluster.Yes {
-		return "it is the next control plane node; every API server is ready"
-	}
 	return "it is the next control plane node; every etcd member and API server is healthy"
 }
 

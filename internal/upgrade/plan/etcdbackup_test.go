@@ -201,7 +201,7 @@ func (w *world) backup(uid types.UID) *refitv1alpha1.EtcdBackup {
 // change (I11), at most some time ago.
 func (w *world) checkBackupProven(next *machine, within time.Duration) {
 	spec := policy.Defaulted(w.op.Spec)
-	if policy.BackupRequired(&spec) == nil || w.external || next.upgrade == nil || w.changed(next) {
+	if policy.BackupRequired(&spec) == nil || next.upgrade == nil || w.changed(next) {
 		return
 	}
 	release := next.upgrade.Spec.Release.Name

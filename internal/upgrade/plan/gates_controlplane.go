@@ -149,7 +149,7 @@ func (d *deciding) requireReportsSince(since time.Time) *Wait {
 
 func etcdUnhealthy(d *deciding, turn *cluster.Node, _ int) *Wait {
 	if d.s.ExternalEtcd() == cluster.Yes {
-		return nil
+		return externalEtcdUnhealthy(d, turn)
 	}
 	members := d.s.EtcdMembers()
 	unhealthy := func(message string) *Wait {

@@ -26,11 +26,10 @@ func (m *planner) notes(p *Plan) []Note {
 	m.etcdNotes(p, add)
 	m.backupNotes(add)
 	if m.spec.Scope != refitv1alpha1.ScopeWorkers {
-		switch len(m.controlPlane) {
-		case 0:
-		case 1:
+		switch external := m.snapshot.ExternalEtcd() == cluster.Yes; {
+		case len(m.controlPlane) == 1:
 			add("The API is unavailable for a while", "there is one control plane node")
-		default:
+		case len(m.controlPlane) > 1 && !external:
 			add("etcd's leadership moves off each control plane node before its upgrade", "so that etcd does not elect a leader under load")
 		}
 	}
@@ -65,10 +64,7 @@ func (m *planner) backupNotes(add func(decision, format string, args ...any)) {
 			return
 		}
 	}
-	switch {
-	case m.snapshot.ExternalEtcd() == cluster.Yes:
-		add("Refit does not back up etcd", "it is external")
-	case m.spec.Backup.Drill == refitv1alpha1.DrillRestore:
+	if m.spec.Backup.Drill == refitv1alpha1.DrillRestore {
 		add("The new version is not rehearsed", "spec.backup.drill is Restore")
 	}
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"net/netip"
+	"reflect"
 	"slices"
 	"time"
 
@@ -108,6 +109,9 @@ func (m *machine) writeReport(w *world) {
 		}
 		r.APIServer = &refitv1alpha1.APIServerFacts{Version: m.apiServer.version, Ready: m.apiServer.healthy()}
 	}
+	if m.controlPlane && w.external {
+		r.ExternalEtcd = w.externalEtcd()
+	}
 	if m.etcd.version != "" {
 		r.Etcd = &refitv1alpha1.EtcdFacts{
 			Name: m.name, Version: m.etcd.version, Healthy: m.member() && w.quorum(), Leader: w.leader == m.name, Members: w.members,
@@ -116,13 +120,27 @@ func (m *machine) writeReport(w *world) {
 	m.report = r
 }
 
+// externalEtcd is the external etcd as every control plane node reaches it.
+func (w *world) externalEtcd() *refitv1alpha1.ExternalEtcdFacts {
+	facts := &refitv1alpha1.ExternalEtcdFacts{ClusterID: "c1"}
+	for _, name := range []string{"etcd-1", "etcd-2", "etcd-3"} {
+		m := refitv1alpha1.ExternalEtcdMember{Name: name, Version: firstEtcd, Healthy: name != w.lost, Leader: name == "etcd-1"}
+		if !m.Healthy {
+			m.Version, m.Problem = "", "connection refused"
+		}
+		facts.Members = append(facts.Members, m)
+	}
+	return facts
+}
+
 // noticeChange is an agent that reports a changed fact without a request. A passive agent reports
 // only on request.
 func (m *machine) noticeChange(w *world) {
 	if !m.up || m.agent.absent || m.agent.passive || !m.controlPlane || m.report == nil {
 		return
 	}
-	if m.endpointChanged(w) || m.etcd.version != "" && m.memberChanged(w) {
+	if m.endpointChanged(w) || m.etcd.version != "" && m.memberChanged(w) ||
+		w.external && !reflect.DeepEqual(m.report.ExternalEtcd, w.externalEtcd()) {
 		if m.agent.noticesAt.IsZero() {
 			m.agent.noticesAt = w.now.Add(w.duration(1, 3))
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -12,10 +13,14 @@ func (m *planner) prefetchReason(*Plan, int) string {
 }
 
 func (m *planner) controlPlaneReason(*Plan, int) string {
-	if len(m.controlPlane) == 1 {
-		return "etcd, API server, controller manager and scheduler, kubelet; the API is unavailable while its only server is replaced"
+	parts := "etcd, API server, controller manager and scheduler, kubelet"
+	if m.snapshot.ExternalEtcd() == cluster.Yes {
+		parts = "API server, controller manager and scheduler, kubelet"
 	}
-	return "one node after the other: etcd, API server, controller manager and scheduler, kubelet"
+	if len(m.controlPlane) == 1 {
+		return parts + "; the API is unavailable while its only server is replaced"
+	}
+	return "one node after the other: " + parts
 }
 
 func (m *planner) workersReason(p *Plan, hop int) string {

@@ -20,6 +20,18 @@ func reinstalled(name, version string) func(*storyRun) {
 	}
 }
 
+// externalMember is a member of an external etcd that fails. An empty name repairs it.
+func externalMember(name string) func(*storyRun) {
+	return func(t *storyRun) {
+		if name != "" {
+			t.note("! the member %s of the external etcd fails", name)
+		} else {
+			t.note("* the user repairs the external etcd")
+		}
+		t.lost = name
+	}
+}
+
 func without(names []string, name string) []string {
 	var out []string
 	for _, other := range names {
@@ -89,6 +101,12 @@ var controlPlaneStories = []story{
 		summary:  "An etcd member fails while the last worker is upgraded. The upgrade does not succeed until the control plane is healthy.",
 		scenario: minor(shape(3, 1)), ends: Succeeded,
 		script: []scriptEvent{{applying("worker-1"), member("cp-3", false)}, {at(25), member("cp-3", true)}},
+	},
+	{
+		name:     "external-member-down",
+		summary:  "A member of an external etcd fails while cp-2 is drained. cp-2 is not upgraded until the member is healthy.",
+		scenario: minor(shape(3, 0), func(sc *scenario) { sc.external = true }), ends: Succeeded,
+		script: []scriptEvent{{cordoned("cp-2"), externalMember("etcd-3")}, {at(20), externalMember("")}},
 	},
 	{
 		name:     "stale-reports",

@@ -61,7 +61,7 @@ var uneventfulStories = []story{
 	},
 	{
 		name:     "external-etcd",
-		summary:  "etcd is external: Refit neither upgrades nor checks it.",
+		summary:  "etcd is external: Refit checks and backs up its members, and does not upgrade them.",
 		scenario: minor(shape(2, 1), func(sc *scenario) { sc.external = true }), ends: Succeeded,
 	},
 	{

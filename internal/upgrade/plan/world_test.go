@@ -29,6 +29,7 @@ type world struct {
 	vipLost   bool     // no node holds it
 	balanced  bool     // a load balancer outside the cluster holds it
 	external  bool     // etcd
+	lost      string   // the member of an external etcd that is down
 	releases  []cluster.Release
 	payloads  map[string]refitv1alpha1.ReleasePayload // of every ClusterRelease that was ever ordered
 	joined    int                                     // machines that ever joined, for their UIDs

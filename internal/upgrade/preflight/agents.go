@@ -37,11 +37,12 @@ var knownWithoutAgent = map[string]func(*view, *node) bool{
 	"APIServerUnknown":  apiServerKnown,
 	"StaticPodMissing":  func(_ *view, n *node) bool { return !n.ControlPlane || len(n.Static) > 0 },
 
-	"EtcdMemberUnhealthy":   noEtcdMember,
-	"EtcdLearner":           noEtcdMember,
-	"EtcdAlarm":             noEtcdMember,
-	"EtcdNearQuota":         noEtcdMember,
-	"EtcdMembershipDiffers": noEtcdMember,
+	"EtcdMemberUnhealthy":   noControlPlane,
+	"EtcdLearner":           noControlPlane,
+	"EtcdAlarm":             noControlPlane,
+	"EtcdNearQuota":         noControlPlane,
+	"EtcdMembershipDiffers": noControlPlane,
+	"EtcdExternalTooOld":    noExternalEtcd,
 	policy.CheckHeldTwice:   noControlPlane,
 	"VirtualIPUnchecked":    noControlPlane,
 
@@ -58,7 +59,9 @@ func apiServerKnown(v *view, n *node) bool {
 
 func noControlPlane(_ *view, n *node) bool { return !n.ControlPlane }
 
-func noEtcdMember(v *view, n *node) bool { return !n.ControlPlane || v.s.ExternalEtcd() == cluster.Yes }
+func noExternalEtcd(v *view, n *node) bool {
+	return !n.ControlPlane || v.s.ExternalEtcd() != cluster.Yes
+}
 
 // agentMissing is one finding for all checks that are unanswered because of missing agents.
 func agentMissing(v *view, missing, unanswered []string) []Finding {

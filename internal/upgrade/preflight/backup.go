@@ -16,7 +16,7 @@ const waiveBackup = "To upgrade without a proven backup, waive it: `--waive 'Bac
 // backupProven reports that no backup can be proven before the control plane changes, or that the
 // user waives it.
 func backupProven(v *view) []Finding {
-	if !v.changesControlPlane() || v.s.ExternalEtcd() == cluster.Yes {
+	if !v.changesControlPlane() {
 		return nil
 	}
 	switch {
@@ -49,7 +49,7 @@ func (v *view) agentsBackUp() bool {
 
 // requiredBackup returns the backup that the control plane changes rely on, nil if there is none.
 func (v *view) requiredBackup() *refitv1alpha1.UpgradeBackup {
-	if !v.changesControlPlane() || v.s.ExternalEtcd() == cluster.Yes {
+	if !v.changesControlPlane() {
 		return nil
 	}
 	return policy.BackupRequired(&v.Spec)

@@ -104,7 +104,8 @@ var checks = []Check{
 	{"EtcdTagPinned", Block, safety, needComponents, etcdTagPinned, "the kubeadm configuration pins the etcd image tag"},
 	{"EtcdMembershipDiffers", Block, safety | agent, needPods, etcdMembershipDiffers, "the etcd members do not match the control plane nodes"},
 	{"EtcdUnknown", Block, safety, needPods, etcdUnknown, "Refit cannot determine where etcd runs"},
-	{"EtcdExternal", Info, 0, needPods, etcdExternal, "etcd is external, and Refit neither upgrades it nor backs it up"},
+	{"EtcdExternalTooOld", Block, binding | safety | agent, needNodes, externalTooOld, "the external etcd is older than a hop supports"},
+	{"EtcdExternal", Info, 0, needPods, etcdExternal, "etcd is external, and Refit neither upgrades nor restores it"},
 
 	// The backup that the upgrade relies on.
 	{policy.CheckBackup, Block, 0, needPods, backupProven, "no backup of etcd is proven before the control plane changes"},

@@ -30,7 +30,7 @@ const (
 func etcdObject(n *node) string { return etcdMemberKind + n.Name }
 
 func etcdMemberUnhealthy(v *view) []Finding {
-	var found []Finding
+	found := v.externalUnhealthy()
 	for _, n := range v.members() {
 		var message string
 		switch {
@@ -53,7 +53,7 @@ func etcdMemberUnhealthy(v *view) []Finding {
 }
 
 func etcdLearner(v *view) []Finding {
-	var found []Finding
+	found := v.externalLearners()
 	for _, n := range v.members() {
 		if n.Report != nil && n.Report.Etcd != nil && n.Report.Etcd.Learner {
 			found = append(found, Finding{
@@ -67,7 +67,7 @@ func etcdLearner(v *view) []Finding {
 }
 
 func etcdAlarm(v *view) []Finding {
-	var found []Finding
+	found := v.externalAlarms()
 	for _, n := range v.members() {
 		if n.Report != nil && n.Report.Etcd != nil && len(n.Report.Etcd.Alarms) > 0 {
 			found = append(found, Finding{
@@ -82,7 +82,7 @@ func etcdAlarm(v *view) []Finding {
 }
 
 func etcdNearQuota(v *view) []Finding {
-	var found []Finding
+	found := v.externalNearQuota()
 	for _, n := range v.members() {
 		if n.Report == nil || n.Report.Etcd == nil || n.Report.Etcd.QuotaMiB <= 0 {
 			continue
@@ -154,23 +154,6 @@ func (v *view) etcdBetween(now string) string {
 		}
 	}
 	return "3.5.26-0"
-}
-
-func etcdExternal(v *view) []Finding {
-	if !v.movesControlPlane() || v.s.ExternalEtcd() != cluster.Yes {
-		return nil
-	}
-	needs := ""
-	for _, h := range v.ahead {
-		if h.facts != nil && h.facts.MinExternalEtcd != "" {
-			needs = fmt.Sprintf("; Kubernetes %s requires etcd %s or later", h, h.facts.MinExternalEtcd)
-		}
-	}
-	return []Finding{{
-		Object:  etcdCluster,
-		Message: "etcd runs outside of this cluster, and Refit neither upgrades it nor backs it up" + needs,
-		Remedy:  "Make sure that its version is supported: " + command("etcdctl endpoint status --write-out table"),
-	}}
 }
 
 func etcdUnknown(v *view) []Finding {

@@ -65,7 +65,7 @@ func (n *node) memberName() string {
 func etcdMembershipDiffers(v *view) []Finding {
 	members := v.members()
 	if len(members) == 0 {
-		return nil
+		return v.externalClustersDiffer()
 	}
 	expected := map[string]bool{}
 	for _, n := range members {

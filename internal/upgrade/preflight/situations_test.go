@@ -357,8 +357,19 @@ func etcdSituations() []situation {
 		s.Kubeadm.ExternalEtcd = true
 		for i := range 3 {
 			delete(s.Nodes[i].Static, "etcd")
+			if s.Nodes[i].Report == nil {
+				continue
+			}
 			s.Nodes[i].Report.Etcd = nil
+			s.Nodes[i].Report.ExternalEtcd = &refitv1alpha1.ExternalEtcdFacts{ClusterID: "c1", DBSizeMiB: 100, QuotaMiB: 2048}
+			for _, name := range []string{"etcd-1", "etcd-2", "etcd-3"} {
+				m := refitv1alpha1.ExternalEtcdMember{Name: name, ID: "a1", Version: "3.6.6", Healthy: true, Leader: name == "etcd-1"}
+				s.Nodes[i].Report.ExternalEtcd.Members = append(s.Nodes[i].Report.ExternalEtcd.Members, m)
+			}
 		}
+	}
+	externally := func(node string, change func(*refitv1alpha1.ExternalEtcdFacts)) change {
+		return all(external, onReport(node, func(r *refitv1alpha1.NodeReportStatus) { change(r.ExternalEtcd) }))
 	}
 	unlabelled := onNode("cp-3", func(n *cluster.Node) { n.ControlPlane = false })
 	two := func(s *snapshot) {
@@ -381,6 +392,16 @@ func etcdSituations() []situation {
 			change: all(staticPod("cp-2", "etcd", func(p *cluster.StaticPod) { p.Ready = false }), onNode("cp-2", func(n *cluster.Node) { n.Ready = cluster.No })),
 		},
 		{check: "EtcdMemberUnhealthy", name: "external etcd", change: external},
+		{
+			check: "EtcdMemberUnhealthy", name: "external etcd, one member unhealthy", want: Block,
+			change: all(externally("cp-2", func(e *refitv1alpha1.ExternalEtcdFacts) {
+				e.Members[1].Healthy, e.Members[1].Problem = false, "connection refused"
+			})),
+		},
+		{
+			check: "EtcdMemberUnhealthy", name: "external etcd, unreachable from one node", want: Block,
+			change: all(external, onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { r.ExternalEtcd = nil })),
+		},
 
 		{check: "EtcdTwoMembers", name: "three"},
 		{check: "EtcdTwoMembers", name: "two", change: two, want: Block},
@@ -395,11 +416,26 @@ func etcdSituations() []situation {
 		{check: "EtcdLearner", name: "all are voters"},
 		{check: "EtcdLearner", name: "one learner", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Learner = true }), want: Block},
 
+		{
+			check: "EtcdLearner", name: "external etcd, one learner", want: Block,
+			change: externally("cp-1", func(e *refitv1alpha1.ExternalEtcdFacts) { e.Members[2].Learner, e.Members[2].Healthy = true, false }),
+		},
+
 		{check: "EtcdAlarm", name: "no alarm"},
+		{
+			check: "EtcdAlarm", name: "external etcd", want: Block,
+			change: externally("cp-1", func(e *refitv1alpha1.ExternalEtcdFacts) { e.Alarms = []string{"NOSPACE of etcd-1"} }),
+		},
 		{check: "EtcdAlarm", name: "no space", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Alarms = []string{"NOSPACE"} }), want: Block},
 
 		{check: "EtcdNearQuota", name: "at 79 percent", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.DBSizeMiB = 1630 })},
 		{check: "EtcdNearQuota", name: "at 80 percent", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.DBSizeMiB = 1639 }), want: Block},
+
+		{check: "EtcdNearQuota", name: "external etcd", change: external},
+		{
+			check: "EtcdNearQuota", name: "external etcd at 80 percent", want: Block,
+			change: externally("cp-1", func(e *refitv1alpha1.ExternalEtcdFacts) { e.DBSizeMiB = 1639 }),
+		},
 
 		{check: "EtcdTooOld", name: "3.6 to 3.6"},
 		{check: "EtcdTooOld", name: "3.5.26 to 3.6", bare: true, change: stacked("3.5.26"), from: "v1.33.9", to: "v1.34.4"},
@@ -450,9 +486,29 @@ func etcdSituations() []situation {
 			change: all(unlabelled, etcd(func(e *refitv1alpha1.EtcdFacts) { e.Members = []string{"cp-1", "cp-2", "cp-3", "cp-old"} })),
 		},
 
+		{
+			check: "EtcdMembershipDiffers", name: "API servers with different external etcd clusters", want: Block,
+			change: externally("cp-3", func(e *refitv1alpha1.ExternalEtcdFacts) { e.ClusterID = "c2" }),
+		},
+
 		{check: "EtcdUnknown", name: "on the control plane"},
 		{check: "EtcdUnknown", name: "missing on one node", bare: true, want: Block, unknown: true, change: onNode("cp-3", func(n *cluster.Node) { delete(n.Static, "etcd") })},
 		{check: "EtcdUnknown", name: "no information", bare: true, want: Block, unknown: true, change: func(s *snapshot) { s.Kubeadm, s.Nodes = nil, s.Nodes[3:] }},
+
+		{check: "EtcdExternalTooOld", name: "stacked"},
+		{check: "EtcdExternalTooOld", name: "supported", change: external},
+		{
+			check: "EtcdExternalTooOld", name: "the oldest that kubeadm accepts",
+			change: externally("cp-1", func(e *refitv1alpha1.ExternalEtcdFacts) { e.Members[0].Version = "3.5.24" }),
+		},
+		{
+			check: "EtcdExternalTooOld", name: "older than kubeadm accepts", want: Block,
+			change: externally("cp-1", func(e *refitv1alpha1.ExternalEtcdFacts) { e.Members[0].Version = "3.5.23" }),
+		},
+		{
+			check: "EtcdExternalTooOld", name: "another minor version than kubeadm accepts", want: Block,
+			change: externally("cp-1", func(e *refitv1alpha1.ExternalEtcdFacts) { e.Members[0].Version = "3.4.37" }),
+		},
 
 		{check: "EtcdExternal", name: "stacked"},
 		{check: "EtcdExternal", name: "external", change: external, want: Info},
@@ -470,7 +526,7 @@ func etcdSituations() []situation {
 		}, want: Block},
 		{check: "BackupStoreMissing", name: "Refit is not installed yet", change: all(withoutStore, func(s *snapshot) { s.Installed = false }), want: Block, deferred: true},
 		{check: "BackupStoreMissing", name: "the backup is waived", change: withoutStore, spec: waivedBackup},
-		{check: "BackupStoreMissing", name: "external etcd", change: all(withoutStore, external)},
+		{check: "BackupStoreMissing", name: "external etcd", change: all(withoutStore, external), want: Block},
 		{check: "BackupStoreMissing", name: "the control plane is upgraded already", change: all(withoutStore, upgradedControlPlane)},
 		{check: "BackupStoreMissing", name: "workers only", change: withoutStore, spec: workersOnly},
 		{check: "BackupOnSameHost", name: "a directory", single: true, change: withStore("/mnt"), want: Warn},

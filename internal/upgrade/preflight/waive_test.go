@@ -85,7 +85,7 @@ func TestAgentMissingListsUnansweredChecks(t *testing.T) {
 			change: onWorker(func(n *cluster.Node) { n.Report = nil }),
 		},
 		{
-			name: "external etcd", unanswered: []string{"DiskTooSmall"}, answered: []string{"EtcdAlarm", "EtcdLearner"},
+			name: "external etcd", unanswered: []string{"DiskTooSmall", "EtcdAlarm", "EtcdLearner", "EtcdExternalTooOld"},
 			change: func(s *snapshot) {
 				s.Kubeadm.ExternalEtcd = true
 				for i := range 3 {
