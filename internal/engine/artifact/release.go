@@ -46,7 +46,7 @@ func (r Release) ImagesFor(os, arch string, controlPlane bool) ([]refitv1alpha1.
 	return images, nil
 }
 
-func (r Release) lacks(os, arch, what string) error {
+func (r Release) lacks(os, arch, missing string) error {
 	return node.ManualIntervention("NotInRelease", nil, "Create a ClusterRelease that has it (`refit release create`), sign it, and plan again",
-		"the ClusterRelease of Kubernetes %s has no %s for %s/%s hosts", r.Payload.Kubernetes, what, os, arch)
+		"the ClusterRelease of Kubernetes %s has no %s for %s/%s hosts", r.Payload.Kubernetes, missing, os, arch)
 }
