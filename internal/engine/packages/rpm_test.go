@@ -189,8 +189,13 @@ func TestSystemctlInScriptsRestartsNothing(t *testing.T) {
 		t.Skip("systemctl is not installed")
 	}
 	for _, args := range [][]string{
-		{"restart", "kubelet.service"}, {"try-restart", "kubelet.service"}, {"daemon-reload"}, {"set-property", "kubelet.service", "Markers=+needs-restart"},
-		{"reload-or-restart", "--marked"}, {"start", "kubelet.service"}, {"stop", "kubelet.service"},
+		{"restart", "kubelet.service"},
+		{"try-restart", "kubelet.service"},
+		{"daemon-reload"},
+		{"set-property", "kubelet.service", "Markers=+needs-restart"},
+		{"reload-or-restart", "--marked"},
+		{"start", "kubelet.service"},
+		{"stop", "kubelet.service"},
 	} {
 		cmd := exec.CommandContext(t.Context(), "systemctl", args...)
 		cmd.Env = environment()
