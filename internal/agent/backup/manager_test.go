@@ -268,7 +268,7 @@ func TestObjectsOfAMarkedBackupAreDeleted(t *testing.T) {
 		deleted bool
 	}{
 		"all of them are left":          {"cp-2", func(*testing.T, *bed) {}, true},
-		"the manifest is gone":          {"cp-2", func(t *testing.T, b *bed) { b.removeManifest(t) }, true},
+		"the manifest is gone":          {"cp-2", func(t *testing.T, b *bed) { t.Helper(); b.removeManifest(t) }, true},
 		"a copy of one of another host": {"cp-3", func(*testing.T, *bed) {}, false},
 	} {
 		t.Run(situation, func(t *testing.T) {

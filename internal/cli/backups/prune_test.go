@@ -36,9 +36,9 @@ func names(all []cliv1alpha1.StoredAttempt) []string {
 }
 
 // leave leaves a part of an interrupted upload in the store.
-func (b *bed) leave(t *testing.T, uid string) {
+func (b *bed) leave(t *testing.T) {
 	t.Helper()
-	if err := b.target(t).Store.Put(t.Context(), backup.Key("prod", backup.ID{UID: uid, Attempt: 1}, backup.PartEtcd), strings.NewReader("a part")); err != nil {
+	if err := b.target(t).Store.Put(t.Context(), backup.Key("prod", backup.ID{UID: leftoverUID, Attempt: 1}, backup.PartEtcd), strings.NewReader("a part")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -46,7 +46,7 @@ func (b *bed) leave(t *testing.T, uid string) {
 func TestPruneDeletesWhatTheStoreDoesNotKeep(t *testing.T) {
 	b := newBed(t)
 	b.store.Spec.Keep = &refitv1alpha1.BackupRetention{Last: 1}
-	b.leave(t, leftoverUID)
+	b.leave(t)
 	p := b.pruner()
 	p.DryRun = true
 	plan, err := p.Prune(t.Context(), b, "prod")
@@ -92,7 +92,7 @@ func TestPruneDeletesNothingWithoutThePermissionToMark(t *testing.T) {
 	b := newBed(t)
 	b.store.Spec.Keep, b.forbidden = &refitv1alpha1.BackupRetention{Last: 1}, errors.New("forbidden")
 	b.store.Spec.Path.Directory = b.dir
-	b.leave(t, leftoverUID)
+	b.leave(t)
 	p := b.pruner()
 	p.Yes, p.MayAsk = false, func() error { return nil }
 	p.Ask = func(context.Context, *cliv1alpha1.BackupPruning) error {
@@ -167,7 +167,7 @@ func TestPruneKeeps(t *testing.T) {
 		}, 1},
 		"an upload that may be in progress": {func(t *testing.T, b *bed, p *Pruner) {
 			t.Helper()
-			b.leave(t, leftoverUID)
+			b.leave(t)
 			b.store.Spec.Keep, p.Now = nil, func() time.Time { return time.Now().Add(23 * time.Hour) }
 		}, 2},
 	} {
@@ -208,7 +208,7 @@ func TestPruneDeletesOnlyWhatTheUserHasSeen(t *testing.T) {
 		t.Errorf("%v, %d objects are left", err, b.objects(t))
 	}
 	p.Ask = func(context.Context, *cliv1alpha1.BackupPruning) error {
-		b.leave(t, leftoverUID) // it appears meanwhile
+		b.leave(t) // it appears meanwhile
 		b.backups["earlier"].Status.Drilled = &metav1.Time{Time: testNow}
 		return nil
 	}

@@ -13,7 +13,8 @@ func Restore(r *cliv1alpha1.Restore) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "Backup:     %s, revision %d, of %s\n", Clean(r.Backup), r.Revision, r.Time.Format(time.DateTime+" UTC"))
 	if !r.Deleted.IsZero() {
-		fmt.Fprintf(&out, "Deleted:    retention marked it as deleted on %s; the commands fail, and change nothing, if its objects are gone\n", moment(r.Deleted))
+		fmt.Fprintf(&out, "Deleted:    retention marked it as deleted on %s; the commands fail, and change nothing, if its objects are gone\n",
+			moment(r.Deleted))
 	}
 	fmt.Fprintf(&out, "Situation:  %s: %s\n", r.Situation, r.Description)
 	if len(r.Lost) > 0 {

@@ -19,12 +19,12 @@ func aged(n int, age time.Duration) Stored {
 	return Stored{ID: ID{fmt.Sprintf("0a1b2c3d-0000-4000-8000-%012d", n), 1}, State: Complete, ClusterUID: testCluster, Time: at, Modified: at}
 }
 
-func (b Stored) in(state State) Stored    { b.State = state; return b }
-func (b Stored) of(cluster string) Stored { b.ClusterUID = cluster; return b }
-func (b Stored) again() Stored            { b.ID.Attempt++; return b }
-func (b Stored) proven() Stored           { b.Proven = true; return b }
-func (b Stored) relied() Stored           { b.Relied = true; return b }
-func (b Stored) deleted() Stored          { b.Deleted = true; return b }
+func (b Stored) in(state State) Stored { b.State = state; return b }
+func (b Stored) ofAnother() Stored     { b.ClusterUID = otherUID; return b }
+func (b Stored) again() Stored         { b.ID.Attempt++; return b }
+func (b Stored) proven() Stored        { b.Proven = true; return b }
+func (b Stored) relied() Stored        { b.Relied = true; return b }
+func (b Stored) deleted() Stored       { b.Deleted = true; return b }
 
 func TestRetention(t *testing.T) {
 	for situation, tt := range map[string]struct {
@@ -40,7 +40,7 @@ func TestRetention(t *testing.T) {
 		"only one":                            {Keep{Age: testDay}, []Stored{aged(1, 900*testDay)}, nil},
 		"newest of the proven":                {Keep{Last: 1}, []Stored{aged(1, 4*testDay).proven(), aged(2, 3*testDay).proven(), aged(3, 2*testDay), aged(4, testDay)}, []int{1, 3}},
 		"what something relies on":            {Keep{Last: 1}, []Stored{aged(1, 4*testDay).proven().relied(), aged(2, 3*testDay).proven(), aged(3, 2*testDay).proven()}, []int{2}},
-		"backups of another cluster":          {Keep{Last: 1}, []Stored{aged(1, 4*testDay).of(otherUID), aged(2, 3*testDay).of(otherUID), aged(3, 2*testDay)}, nil},
+		"backups of another cluster":          {Keep{Last: 1}, []Stored{aged(1, 4*testDay).ofAnother(), aged(2, 3*testDay).ofAnother(), aged(3, 2*testDay)}, nil},
 		"newest is damaged":                   {Keep{Last: 1}, []Stored{aged(1, 4*testDay), aged(2, 3*testDay).in(Damaged)}, nil},
 		"newest is unknown":                   {Keep{Last: 1}, []Stored{aged(1, 4*testDay), aged(2, 3*testDay).in(Unknown)}, nil},
 		"active upload":                       {Keep{Last: 1}, []Stored{aged(1, time.Hour).in(Unfinished)}, nil},
@@ -52,7 +52,7 @@ func TestRetention(t *testing.T) {
 		"damaged and superseded":              {Keep{Last: 1}, []Stored{aged(1, 3*testDay).in(Damaged), aged(2, testDay)}, []int{1}},
 		"damaged without policy":              {Keep{}, []Stored{aged(1, 3*testDay).in(Damaged), aged(2, testDay)}, nil},
 		"damaged, and the policy keeps two":   {Keep{Last: 2}, []Stored{aged(1, 3*testDay).in(Damaged), aged(2, testDay)}, nil},
-		"damaged of another cluster":          {Keep{Last: 1}, []Stored{aged(1, 3*testDay).in(Damaged).of(otherUID), aged(2, testDay)}, nil},
+		"damaged of another cluster":          {Keep{Last: 1}, []Stored{aged(1, 3*testDay).in(Damaged).ofAnother(), aged(2, testDay)}, nil},
 		"damaged and nothing else":            {Keep{Last: 1}, []Stored{aged(1, 3*testDay).in(Damaged)}, nil},
 		"marked, though the policy keeps it":  {Keep{Last: 5}, []Stored{aged(1, 2*testDay).deleted(), aged(2, testDay)}, []int{1}},
 		"marked, without policy":              {Keep{}, []Stored{aged(1, 2*testDay).deleted(), aged(2, testDay)}, []int{1}},
@@ -62,7 +62,7 @@ func TestRetention(t *testing.T) {
 		"marked, and the only proven one":     {Keep{Last: 1}, []Stored{aged(1, 2*testDay).proven().deleted(), aged(2, testDay)}, nil},
 		"marked, and its manifest is gone":    {Keep{Last: 5}, []Stored{aged(1, 0).in(Unfinished).deleted(), aged(2, testDay)}, []int{1}},
 		"marked, and something relies on it":  {Keep{Last: 1}, []Stored{aged(1, 2*testDay).relied().deleted(), aged(2, testDay)}, nil},
-		"marked, of another cluster":          {Keep{Last: 1}, []Stored{aged(1, 2*testDay).of(otherUID).deleted(), aged(2, testDay)}, nil},
+		"marked, of another cluster":          {Keep{Last: 1}, []Stored{aged(1, 2*testDay).ofAnother().deleted(), aged(2, testDay)}, nil},
 		"marked, and unknown":                 {Keep{Last: 1}, []Stored{aged(1, 2*testDay).in(Unknown).deleted(), aged(2, testDay)}, nil},
 		"unknown is never deleted":            {Keep{Last: 1}, []Stored{aged(1, 900*testDay).in(Unknown), aged(2, testDay)}, nil},
 	} {

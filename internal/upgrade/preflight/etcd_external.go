@@ -143,8 +143,9 @@ func externalTooOld(v *view) []Finding {
 				continue
 			}
 			return Finding{
-				Message: fmt.Sprintf("the member %s of the external etcd runs %s, and Kubernetes %s requires %s or later", m.Name, m.Version, h, h.facts.MinExternalEtcd),
-				Remedy:  "Upgrade the external etcd first, with its own tools, one member and one minor version at a time.",
+				Message: fmt.Sprintf("the member %s of the external etcd runs %s, and Kubernetes %s requires %s or later",
+					m.Name, m.Version, h, h.facts.MinExternalEtcd),
+				Remedy: "Upgrade the external etcd first, with its own tools, one member and one minor version at a time.",
 			}
 		}
 		return Finding{}

@@ -75,7 +75,9 @@ var checks = []check{
 		"SeparateWAL", always, false, "Restore by hand with `etcdutl snapshot restore`, or move all data into the data directory of etcd first", separateWAL,
 	},
 	{
-		"ManifestReadOnly", []Situation{Replace}, false,
+		"ManifestReadOnly",
+		[]Situation{Replace},
+		false,
 		"Make the directory writable. Or replace the symlink with the file: `cp --remove-destination \"$(readlink -f /etc/kubernetes/manifests/etcd.yaml)\" " +
 			"/etc/kubernetes/manifests/etcd.yaml`. Then run the same command again", manifestReadOnly,
 	},

@@ -37,7 +37,7 @@ func (s *source) Read(p []byte) (int, error) {
 	if s.size > s.limit {
 		return 0, fmt.Errorf("%w: the part is longer than expected", backup.ErrCorrupt)
 	}
-	if err != nil && err != io.EOF { //nolint:errorlint // an error that wraps io.EOF is no end
+	if err != nil && err != io.EOF { // an error that wraps io.EOF is no end
 		s.failed = err
 	}
 	return n, err

@@ -1,4 +1,4 @@
-package config_test
+package install
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 // refit backup prune writes status.deleted. With the same permission, a status can state that a
 // backup is proven, which opens the gate BackupProven: only approvers have it.
 func TestOnlyApproversWriteTheStatusOfEtcdBackups(t *testing.T) {
-	text, err := os.ReadFile("rbac/users.yaml")
+	text, err := os.ReadFile("../../../config/rbac/users.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
