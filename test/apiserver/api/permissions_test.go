@@ -84,7 +84,11 @@ func TestPermissionsOfRoles(t *testing.T) {
 	want := map[string]map[string]string{
 		"refit-viewer":   everything,
 		"refit-operator": and(map[string]string{"clusterupgrades": read + " create update patch", "etcdbackups": read + " create delete"}),
-		"refit-approver": and(map[string]string{"clusterupgrades": read + " update patch approve", "backupstores": read + " create update patch delete approve", "backupstores/status": "get update patch"}),
+		// With the status of an EtcdBackup, one can also state that a backup is proven: only approvers.
+		"refit-approver": and(map[string]string{
+			"clusterupgrades": read + " update patch approve", "backupstores": read + " create update patch delete approve", "backupstores/status": "get update patch",
+			"etcdbackups/status": "get patch",
+		}),
 		"refit-node": {
 			"nodeupgrades": read, "clusterreleases": read, "nodereports": read + " create update patch", "clusterupgrades": "get",
 			"nodeupgrades/status": "get update patch", "nodereports/status": "get update patch",
