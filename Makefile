@@ -77,11 +77,12 @@ images: ## Build the images of the agent and the controller into bin/images
 	done
 	$(GO) run ./tools/images -repository $(IMAGE_REPOSITORY) -tag $(VERSION) -to bin/images $(foreach name,$(IMAGES),$(name)=$(call binaries,$(name)))
 
-# Nothing here runs on arm64: only the compiler and vet see that code.
+# Nothing here runs on arm64: only the compiler and vet see that code. The same flags, so that both use what one has compiled.
 .PHONY: verify-arm64
-verify-arm64: images ## Vet all programs and their tests for arm64, and build them and the images
-	GOARCH=arm64 $(GO) vet ./api/... ./cmd/... ./internal/...
+verify-arm64: ## Build all programs and images for arm64, and vet the programs and their tests
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -trimpath -o bin/arm64/ ./cmd/...
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) vet -trimpath ./api/... ./cmd/... ./internal/...
+	$(MAKE) --no-print-directory images ARCHS=arm64
 
 .PHONY: test
 test: ## Run the unit tests with the race detector
