@@ -71,7 +71,7 @@ func TestAgentsAreFollowedOntoTheirNodes(t *testing.T) {
 			p, err := b.Follow(ctx, render(t, standalone()), h.callbacks())
 			ended <- result{p, err}
 		}()
-		for deadline := time.Now().Add(checkTimeout); !h.has("n2 Failing 1/2 CrashLoopBackOff: refit-agent: an upgrade is in progress on this host"); time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(checkTimeout); !h.has("CrashLoopBackOff: refit-agent: an upgrade is in progress on this host"); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("it says %q", h.lines)
 			}
