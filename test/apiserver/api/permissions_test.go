@@ -84,7 +84,7 @@ func TestPermissionsOfRoles(t *testing.T) {
 	want := map[string]map[string]string{
 		"refit-viewer":   everything,
 		"refit-operator": and(map[string]string{"clusterupgrades": read + " create update patch", "etcdbackups": read + " create delete"}),
-		// With the status of an EtcdBackup, one can also state that a backup is proven: only approvers.
+		// Whoever writes the status of an EtcdBackup can state that it is proven.
 		"refit-approver": and(map[string]string{
 			"clusterupgrades": read + " update patch approve", "backupstores": read + " create update patch delete approve", "backupstores/status": "get update patch",
 			"etcdbackups/status": "get patch",
