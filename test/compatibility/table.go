@@ -30,8 +30,8 @@ var Table = []Section{
 		{Kind: "Three control plane nodes behind HAProxy", Status: Tested, Tests: []string{"TestUpgradeKinds/three and two in the cluster"}},
 		{Kind: "Five control plane nodes", Status: Expected},
 		{
-			Kind: "A virtual IP of keepalived that leaves a node whose API server is down", Status: Expected, Note: "the holder is upgraded last",
-			Tests: []string{"TestVirtualIPKeepalived", "TestVirtualIPPowerCut"},
+			Kind: "A virtual IP of keepalived that leaves a node whose API server is down", Status: Tested,
+			Note: "the holder is upgraded last; a power cut of the holder is not tested yet", Tests: []string{"TestVirtualIPKeepalived"},
 		},
 		{
 			Kind: "A virtual IP of kube-vip in static pods, with leader election", Status: Expected, Note: "the holder is upgraded last",
