@@ -34,7 +34,7 @@ var Table = []Section{
 			Note: "the holder is upgraded last; a power cut of the holder is not tested yet", Tests: []string{"TestVirtualIPKeepalived"},
 		},
 		{
-			Kind: "A virtual IP of kube-vip in static pods, with leader election", Status: Expected, Note: "the holder is upgraded last",
+			Kind: "A virtual IP of kube-vip in static pods, with leader election", Status: Tested, Note: "the holder is upgraded last",
 			Tests: []string{"TestVirtualIPKubeVIP"},
 		},
 		{
