@@ -42,7 +42,7 @@ var Table = []Section{
 			Note: "with a warning: check whether the address leaves a node whose API server is down", Checks: []string{"VirtualIPUnchecked"},
 		},
 		{
-			Kind: "A virtual IP that stays on a node whose API server is down", Status: Expected,
+			Kind: "A virtual IP that stays on a node whose API server is down", Status: Tested,
 			Note:  "with a warning: the API is unavailable at that address meanwhile",
 			Tests: []string{"TestVirtualIPKeepalivedUnchecked"}, Checks: []string{"VirtualIPUnchecked"},
 		},
