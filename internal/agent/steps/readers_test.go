@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,18 +31,8 @@ type podRuntime struct {
 // runsPods starts the runtime and makes it the one of a host.
 func runsPods(t *testing.T, h *Host) *podRuntime {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "refit-cri-") //nolint:usetesting // sockets need short paths
-	must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	h.Settings.CRISocket = filepath.Join(dir, "c.sock")
-	var config net.ListenConfig
-	listener, err := config.Listen(t.Context(), "unix", h.Settings.CRISocket)
-	must(t, err)
 	r := &podRuntime{}
-	server := grpc.NewServer()
-	runtimeapi.RegisterRuntimeServiceServer(server, r)
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Stop)
+	serveCRI(t, h, func(server *grpc.Server) { runtimeapi.RegisterRuntimeServiceServer(server, r) })
 	return r
 }
 

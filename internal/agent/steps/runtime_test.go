@@ -26,6 +26,14 @@ type fakeRuntime struct {
 // runtimeFor starts a runtime and makes it the one of a host.
 func runtimeFor(t *testing.T, h *Host, registry map[string]string) *fakeRuntime {
 	t.Helper()
+	r := &fakeRuntime{images: map[string]string{}, registry: registry}
+	serveCRI(t, h, func(server *grpc.Server) { runtimeapi.RegisterImageServiceServer(server, r) })
+	return r
+}
+
+// serveCRI serves the container runtime of a host.
+func serveCRI(t *testing.T, h *Host, register func(*grpc.Server)) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "refit-cri-") //nolint:usetesting // sockets need short paths
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -33,12 +41,10 @@ func runtimeFor(t *testing.T, h *Host, registry map[string]string) *fakeRuntime 
 	var config net.ListenConfig
 	listener, err := config.Listen(t.Context(), "unix", h.Settings.CRISocket)
 	must(t, err)
-	r := &fakeRuntime{images: map[string]string{}, registry: registry}
 	server := grpc.NewServer()
-	runtimeapi.RegisterImageServiceServer(server, r)
+	register(server)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
-	return r
 }
 
 func (r *fakeRuntime) ImageStatus(_ context.Context, q *runtimeapi.ImageStatusRequest) (*runtimeapi.ImageStatusResponse, error) {
