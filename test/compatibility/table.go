@@ -31,7 +31,8 @@ var Table = []Section{
 		{Kind: "Five control plane nodes", Status: Expected},
 		{
 			Kind: "A virtual IP of keepalived that leaves a node whose API server is down", Status: Tested,
-			Note: "the holder is upgraded last; a power cut of the holder is not tested yet", Tests: []string{"TestVirtualIPKeepalived"},
+			Note:  "the holder is upgraded last; `TestVirtualIPPowerCut`, which cuts the power of the holder, has not been run yet",
+			Tests: []string{"TestVirtualIPKeepalived"},
 		},
 		{
 			Kind: "A virtual IP of kube-vip in static pods, with leader election", Status: Tested, Note: "the holder is upgraded last",

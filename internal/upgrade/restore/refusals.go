@@ -69,7 +69,8 @@ var checks = []check{
 	},
 	{
 		UpgradeInProgress, always, true,
-		"Roll this host back first (`refit-agent undo --yes`). If that needs the lost data, add --waive " + UpgradeInProgress, openUpgrade,
+		"Roll this host back first (`systemctl stop refit-agent; refit-agent undo --yes; systemctl start refit-agent`). " +
+			"If that needs the lost data, add --waive " + UpgradeInProgress, openUpgrade,
 	},
 	{
 		"SeparateWAL", always, false, "Restore by hand with `etcdutl snapshot restore`, or move all data into the data directory of etcd first", separateWAL,
