@@ -114,8 +114,7 @@ type EtcdBackupStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Object string `json:"object,omitempty"`
 	// deleted is when retention deleted the backup from its store. It is written before the objects
-	// are deleted. A host does not write it for the backups of other hosts in a directory that they
-	// share.
+	// are deleted.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`

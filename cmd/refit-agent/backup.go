@@ -79,6 +79,9 @@ func (a *app) printVerified(name string, m *backup.Verified, decrypted bool) {
 	for _, part := range m.Parts {
 		fmt.Fprintf(a.out, "Part:      %s, %d bytes stored, %d bytes plain\n", part.Name, part.Stored.Size, part.Plain.Size)
 	}
+	if m.Deleted != nil {
+		fmt.Fprintf(a.out, "Marked:    as deleted on %s: the next run of retention may delete it\n", m.Deleted.UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
 	switch {
 	case !decrypted:
 		fmt.Fprintln(a.out, "Verified:  every part has its digest; it was not decrypted")

@@ -16,7 +16,8 @@ func (a *app) backupPrune() *cobra.Command {
 		Short: "Delete the backups that a BackupStore does not keep",
 		Long: `prune deletes the backups that a BackupStore does not keep, as the agent does after each backup, and
 uploads that were interrupted more than a day ago. The last good backup, and the last one that was
-restored in a drill, always stay. Without --yes it only prints what it would delete.`,
+restored in a drill, always stay. In a directory, so do the backups that other hosts have taken, until
+these have marked them as deleted. Without --yes it only prints what it would delete.`,
 		Example: `  # Print what would be deleted on this host
   refit-agent backup prune local
 
@@ -32,11 +33,10 @@ restored in a drill, always stay. Without --yes it only prints what it would del
 	yes := c.Flags().Bool("yes", false, "delete the backups")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		expired, err := agent.BackupCluster(version).Prune(c.Context(), args[0], time.Now(), *yes)
-		if err != nil {
-			return err
+		if err == nil || len(expired) > 0 {
+			a.printExpired(expired, *yes)
 		}
-		a.printExpired(expired, *yes)
-		return nil
+		return err
 	}
 	return c
 }

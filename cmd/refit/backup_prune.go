@@ -13,7 +13,7 @@ import (
 )
 
 func newBackupPruneCommand(a *app) *cobra.Command {
-	host, _ := os.Hostname() // without a name, no directory is taken for that of a node
+	host, _ := os.Hostname() // without a name, it is no node
 	p := &backups.Pruner{Now: a.Now, Host: host, MayAsk: a.MayAsk, Changing: func() { a.changing = true }}
 	p.Ask = func(ctx context.Context, plan *cliv1alpha1.BackupPruning) error {
 		fmt.Fprint(a.Err, text.BackupPruning(plan, a.Page(false))+"\n")
@@ -30,8 +30,9 @@ more than a day ago, and lists EtcdBackups whose objects are gone.
 The command shows what it would delete, and why, and prompts for confirmation. The credentials of a
 bucket are read from the cluster. A directory of control plane hosts can only be read there: the
 command prints what to run. If it is mounted or copied to this machine, use --path. EtcdBackups
-record that their objects are deleted, but not if the directory may be a copy: that is one at
-another path, or on another machine than the node that has taken the backup.`,
+record that their objects are deleted, but not if the directory is at another path than that of the
+store: then it may be a copy. At the path of the store, a node deletes only the backups that it has
+taken.`,
 		example: []string{
 			"# Show what would be deleted in all buckets", "backup prune --dry-run",
 			"# Delete it in one store without a prompt", "backup prune --store offsite --yes",

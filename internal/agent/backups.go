@@ -6,6 +6,8 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/backup"
+	"github.com/refit-dev/refit/internal/agent/cluster"
+	"github.com/refit-dev/refit/internal/agent/report"
 	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/engine/etcd"
@@ -43,7 +45,18 @@ func (a *Agent) resumeBackups(ctx context.Context) {
 
 // BackupCluster reads what backups need of the cluster, with the administrator's kubeconfig.
 func BackupCluster(version string) *backup.Cluster {
-	return &backup.Cluster{Kubeconfig: adminConf, CredentialsDir: backupDir, PinsFile: backup.PinsFile, Node: hostName(), UserAgent: "refit-agent/" + version}
+	return &backup.Cluster{
+		Kubeconfig: adminConf, CredentialsDir: backupDir, PinsFile: backup.PinsFile, Node: kubeletNode(cluster.Kubeconfig), UserAgent: "refit-agent/" + version,
+	}
+}
+
+// kubeletNode returns the name of the Node of this host according to the kubelet's kubeconfig,
+// which may differ from that of the host.
+func kubeletNode(kubeconfig string) string {
+	if client, err := cluster.Connect(kubeconfig, ""); err == nil {
+		return client.NodeName()
+	}
+	return hostName()
 }
 
 // dialMember connects to the etcd member on this host, or to a follower of an external etcd.
@@ -99,9 +112,15 @@ func (a *Agent) awaitStopped() func() {
 // runBackup starts a backup, unless an upgrade has changed this host: etcd and the API server of
 // such a host may restart at any time.
 func (a *Agent) runBackup(ctx context.Context, attempt *backup.Attempt) {
+	if attempt == nil {
+		return
+	}
+	external, err := a.hasExternalEtcd(ctx)
 	switch {
-	case attempt == nil:
-	case !steps.HasControlPlane() || !steps.HasEtcd() && !steps.HasExternalEtcd():
+	case err != nil && steps.HasControlPlane() && !steps.HasEtcd():
+		a.backups.Refuse(attempt, node.Transient("EtcdUnknown", err, "Refit tries again; check that this host reaches the API",
+			"cannot read in kubeadm's configuration whether etcd is external"))
+	case !steps.HasControlPlane() || !steps.HasEtcd() && !external:
 		a.backups.Refuse(attempt, node.ManualIntervention("EtcdMissing", nil, "Check the manifest of etcd on this host: `ls /etc/kubernetes/manifests`",
 			"no etcd member runs on this host, and its API server has no external etcd"))
 	case a.partlyChanged():
@@ -109,6 +128,16 @@ func (a *Agent) runBackup(ctx context.Context, attempt *backup.Attempt) {
 	default:
 		a.backups.Run(ctx, attempt)
 	}
+}
+
+// hasExternalEtcd reports whether the API server on this host uses an external etcd, as the
+// NodeReport does.
+func (a *Agent) hasExternalEtcd(ctx context.Context) (bool, error) {
+	config, err := steps.ExternalEtcdConfig()
+	if err != nil || steps.HasEtcd() {
+		return false, nil //nolint:nilerr // it has none
+	}
+	return report.HasExternalEtcd(ctx, a.client, config)
 }
 
 // partlyChanged reports whether an upgrade has changed this host and is unfinished.

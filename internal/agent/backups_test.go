@@ -2,12 +2,16 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/backup"
+	"github.com/refit-dev/refit/internal/agent/steps"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -53,6 +57,70 @@ func TestBackupIsTheFirstOrderOfANode(t *testing.T) {
 	status, _, _ := a.status.compose()
 	if status.ObservedSequence != 8 || status.Phase != refitv1alpha1.NodeIdle || status.Backup == nil || a.upgrade != nil {
 		t.Errorf("the status is %+v", status)
+	}
+}
+
+// configured is the API of a cluster with this kubeadm configuration of etcd.
+type configured struct {
+	*apiStub
+
+	etcd string
+}
+
+func (c configured) KubeadmConfig(context.Context) (map[string]string, error) {
+	if c.etcd == "" {
+		return nil, errors.New("unreachable")
+	}
+	return map[string]string{"ClusterConfiguration": "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\netcd: " + c.etcd + "\n"}, nil
+}
+
+// noBackups is a cluster without EtcdBackups.
+type noBackups struct{ backup.Objects }
+
+func (noBackups) EtcdBackup(context.Context, string) (*refitv1alpha1.EtcdBackup, error) {
+	return nil, errors.New("not found")
+}
+
+func TestWhichEtcdIsBackedUp(t *testing.T) {
+	const loopback, remote = "http://127.0.0.1:2379", "http://10.0.0.1:2379"
+	for situation, tt := range map[string]struct {
+		config, endpoint string
+		refused          string // why; empty: it is tried
+	}{
+		"an external etcd":                         {"{external: {endpoints: [" + remote + "]}}", remote, ""},
+		"an external etcd on loopback":             {"{external: {endpoints: [" + loopback + "]}}", loopback, ""},
+		"an external etcd of an unknown cluster":   {"", remote, ""},
+		"a stacked etcd whose manifest is lost":    {"{local: {dataDir: /var/lib/etcd}}", loopback, "EtcdMissing"},
+		"a lost manifest and no answer of the API": {"", loopback, "EtcdUnknown"},
+		"a stacked etcd that another host runs":    {"{local: {dataDir: /var/lib/etcd}}", remote, "EtcdMissing"},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			was := steps.ManifestsDir
+			steps.ManifestsDir = t.TempDir()
+			t.Cleanup(func() { steps.ManifestsDir = was })
+			must(t, os.WriteFile(manifest(kubeadm.APIServer), []byte(`apiVersion: v1
+kind: Pod
+metadata: {name: kube-apiserver, namespace: kube-system}
+spec:
+  containers:
+  - {name: kube-apiserver, command: [kube-apiserver, --etcd-servers=`+tt.endpoint+`]}
+`), 0o600))
+			a := newTestAgent(t, configured{&apiStub{}, tt.config})
+			a.backups.Environment.Objects = noBackups{}
+			must(t, a.accept(t.Context(), backupOrder(8)))
+			a.backups.Wait()
+			status, _, _ := a.status.compose()
+			if status.Backup == nil || status.Backup.Error == nil {
+				t.Fatalf("the backup is %+v", status.Backup)
+			}
+			refused := ""
+			if reason := status.Backup.Error.Reason; strings.HasPrefix(reason, "Etcd") {
+				refused = reason
+			}
+			if refused != tt.refused {
+				t.Errorf("it is refused as %q: %+v", refused, status.Backup.Error)
+			}
+		})
 	}
 }
 

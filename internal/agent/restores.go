@@ -126,7 +126,8 @@ func RestoreDesk(ctx context.Context, s settings.Settings, version string, log *
 	}, nil
 }
 
-// hostName returns the name of the Node of this host, which kubeadm derives from that of the host.
+// hostName returns the name of the etcd member of this host, which is that of the Node, or the name
+// of the host, from which kubeadm derives both.
 func hostName() string {
 	if member, err := restore.ReadMember(filepath.Join(steps.ManifestsDir, kubeadm.Etcd+".yaml")); err == nil {
 		return member.Name

@@ -11,20 +11,39 @@ import (
 // TestTheAgentLinksNothingLarge keeps the binary that runs as root on every host small. The linter
 // checks direct imports only; this test checks all.
 func TestTheAgentLinksNothingLarge(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "../../cmd/refit-agent").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	forbidden := []string{
+	linksNone(t, "refit-agent", append(proofs(),
 		"helm.sh/", "sigs.k8s.io/controller-runtime", "sigs.k8s.io/cluster-api", "k8s.io/kubernetes/", "github.com/google/go-containerregistry",
 		"github.com/containerd/containerd", "github.com/refit-dev/refit/internal/controller", "github.com/refit-dev/refit/internal/server",
 		"github.com/refit-dev/refit/internal/capi", "github.com/refit-dev/refit/internal/engine/observe", "github.com/refit-dev/refit/internal/engine/helm",
-		"github.com/refit-dev/refit/internal/engine/artifact/create", "github.com/refit-dev/refit/internal/upgrade/plan", "github.com/refit-dev/refit/test",
+		"github.com/refit-dev/refit/internal/upgrade/plan", "github.com/refit-dev/refit/test",
+	))
+}
+
+// TestTheControllerLinksNoProofsOfUpstream keeps the parsers of documents from the internet out of
+// the cluster: only the CLI creates ClusterReleases.
+func TestTheControllerLinksNoProofsOfUpstream(t *testing.T) {
+	linksNone(t, "refit-controller", proofs())
+}
+
+// proofs are the packages that find and prove the content of upstream.
+func proofs() []string {
+	return []string{
+		"github.com/refit-dev/refit/internal/engine/artifact/create", "github.com/refit-dev/refit/internal/engine/artifact/upstream",
+		"github.com/sigstore/", "github.com/ProtonMail/",
+	}
+}
+
+// linksNone fails if a command links a package with one of the prefixes.
+func linksNone(t *testing.T, command string, forbidden []string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "../../cmd/"+command).Output()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for dep := range strings.Lines(string(out)) {
 		for _, prefix := range forbidden {
 			if strings.HasPrefix(dep, prefix) {
-				t.Errorf("the agent links %s", strings.TrimSpace(dep))
+				t.Errorf("%s links %s", command, strings.TrimSpace(dep))
 			}
 		}
 	}

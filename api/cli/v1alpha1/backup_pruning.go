@@ -31,7 +31,8 @@ type PrunedStore struct {
 	// Unmarked are the EtcdBackups of expired attempts that are not marked as deleted, because the
 	// directory may be a copy of the store.
 	Unmarked []string `json:"unmarked,omitempty"`
-	// LeftAlone are attempts that are damaged, unreadable or unfinished, and stay.
+	// LeftAlone are attempts that stay: they are damaged, unreadable or unfinished, or have
+	// expired, but only the host that took them may delete them.
 	LeftAlone []StoredAttempt `json:"leftAlone,omitempty"`
 	// Gone are the EtcdBackups that succeeded and that retention has not deleted, but that have no
 	// objects in the store any more.

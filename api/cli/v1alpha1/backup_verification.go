@@ -31,6 +31,9 @@ type BackupVerification struct {
 	// is why it is not.
 	IdentityProven bool   `json:"identityProven"`
 	NotRecorded    string `json:"notRecorded,omitempty"`
+	// Deleted is when retention marked the backup as deleted: the next run may delete its objects.
+	// It is zero if the backup is not marked.
+	Deleted time.Time `json:"deleted,omitzero"`
 	// Drilled is true if the backup was restored in a drill.
 	Drilled bool  `json:"drilled"`
 	Seconds int64 `json:"seconds"`

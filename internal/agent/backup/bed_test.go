@@ -48,6 +48,7 @@ type bed struct {
 	snapshot  []byte
 	keys      store.Credentials
 	others    []refitv1alpha1.EtcdBackup
+	stores    []refitv1alpha1.BackupStore // besides store
 	upgrades  []refitv1alpha1.ClusterUpgrade
 	trials    fakeTrials
 	denied    error // of MarkDeleted
@@ -158,6 +159,10 @@ func (b *bed) ClusterUpgrades(context.Context) ([]refitv1alpha1.ClusterUpgrade, 
 
 func (b *bed) BackupStore(context.Context, string) (*refitv1alpha1.BackupStore, error) {
 	return &b.store, nil
+}
+
+func (b *bed) BackupStores(context.Context) ([]refitv1alpha1.BackupStore, error) {
+	return append(slices.Clone(b.stores), b.store), nil
 }
 
 func (b *bed) Credentials(context.Context, string) (store.Credentials, error) { return b.keys, nil }

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +20,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // cluster serves the objects of the bed to the administrator of a host.
@@ -40,6 +42,9 @@ func (b *bed) cluster(t *testing.T) *Cluster {
 			answer = refitv1alpha1.EtcdBackupList{TypeMeta: named(metav1.TypeMeta{}, "EtcdBackupList", version), Items: []refitv1alpha1.EtcdBackup{b.request}}
 		case "GET " + refit + "clusterupgrades":
 			answer = refitv1alpha1.ClusterUpgradeList{TypeMeta: named(metav1.TypeMeta{}, "ClusterUpgradeList", version), Items: b.upgrades}
+		case "GET " + refit + "backupstores":
+			items, _ := b.BackupStores(t.Context())
+			answer = refitv1alpha1.BackupStoreList{TypeMeta: named(metav1.TypeMeta{}, "BackupStoreList", version), Items: items}
 		case "GET " + refit + "backupstores/local":
 			answer = b.store
 		case put + refit + "backupstores/local/status":
@@ -110,6 +115,10 @@ func TestAHostVerifiesABackupAndProvesItsIdentity(t *testing.T) {
 		b.store.Status.Proven.Recipients[0] != b.identity.Recipient().String() || b.store.Status.Proven.Backup != "nightly" {
 		t.Errorf("with its identity: %+v, %v", got, err)
 	}
+	b.request.Status.Deleted = &metav1.Time{Time: time.Now()}
+	if got, err := c.Verify(t.Context(), "nightly", nil); err != nil || got.Deleted == nil {
+		t.Errorf("marked as deleted: %+v, %v", got, err)
+	}
 	b.request.Status.Keys = 0
 	b.request.Status.Revision = 4
 	if got, err := c.Verify(t.Context(), "nightly", nil); err == nil {
@@ -148,6 +157,33 @@ func TestAHostPrunesItsDirectory(t *testing.T) {
 	}
 	if _, err := c.Prune(t.Context(), "local", time.Now(), true); err == nil {
 		t.Error("a store that the host does not allow is pruned")
+	}
+}
+
+// Hosts may share a directory, and only the one that took a backup marks it.
+func TestAHostLeavesTheBackupsOfOtherHosts(t *testing.T) {
+	b := newBed(t)
+	b.taken(t, 1)
+	former := b.request
+	b.taken(t, 2)
+	former.Status.Node = "cp-1"
+	b.request = former // the second one has no EtcdBackup
+	b.store.Spec.Keep = &refitv1alpha1.BackupRetention{Last: 1}
+	c := b.cluster(t)
+	c.Node = "cp-2"
+	for _, deletes := range []bool{false, true} {
+		expired, err := c.Prune(t.Context(), "local", time.Now(), deletes)
+		failure, is := errors.AsType[*node.Failure](err)
+		if !is || failure.Reason != "BackupOfAnotherHost" || !strings.Contains(failure.Remedy, "`refit-agent backup prune local --yes` on cp-1") || len(expired) != 0 {
+			t.Errorf("deletes %t: %+v, %v", deletes, expired, err)
+		}
+		if !b.attempts(t)["1"] || b.request.Status.Deleted != nil {
+			t.Errorf("deletes %t: left %v, marked %v", deletes, b.attempts(t), b.request.Status.Deleted)
+		}
+	}
+	c.Node = "cp-1"
+	if expired, err := c.Prune(t.Context(), "local", time.Now(), true); err != nil || len(expired) != 1 || b.request.Status.Deleted == nil {
+		t.Errorf("on its host: %+v, %v, marked %v", expired, err, b.request.Status.Deleted)
 	}
 }
 

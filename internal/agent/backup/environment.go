@@ -67,6 +67,8 @@ type Objects interface {
 	// ClusterUpgrades lists all of them.
 	ClusterUpgrades(ctx context.Context) ([]refitv1alpha1.ClusterUpgrade, error)
 	BackupStore(ctx context.Context, name string) (*refitv1alpha1.BackupStore, error)
+	// BackupStores lists all of them.
+	BackupStores(ctx context.Context) ([]refitv1alpha1.BackupStore, error)
 	// Credentials returns the credentials of a name, from the host or from a Secret.
 	Credentials(ctx context.Context, name string) (store.Credentials, error)
 	// ClusterUID returns the UID of the namespace kube-system, which identifies the cluster.

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 
+	"github.com/refit-dev/refit/internal/engine/backup/recovered"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // explain returns the failure of a step. That an attempt was stopped is the cause of every error.
 func (a *Attempt) explain(ctx context.Context, err error) *node.Failure {
+	if p, is := errors.AsType[*recovered.Panic](err); is {
+		return a.panicked(p)
+	}
 	if failure, ok := errors.AsType[*node.Failure](err); ok && ctx.Err() == nil {
 		return failure
 	}

@@ -1,12 +1,14 @@
 package backup
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/backup/store"
 )
 
 func TestPanicFailsOnlyTheAttempt(t *testing.T) {
@@ -18,6 +20,22 @@ func TestPanicFailsOnlyTheAttempt(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(b.Dir, "*", "etcd.db")); len(left) > 0 {
 		t.Errorf("the copy of the database is left: %v", left)
+	}
+}
+
+// panicking is a store with a bug in the goroutine of the upload.
+type panicking struct{ store.Objects }
+
+func (panicking) Put(context.Context, string, io.Reader) error { panic("a bug") }
+
+func TestPanicOfTheStoreFailsOnlyTheAttempt(t *testing.T) {
+	b := newBed(t)
+	b.Environment.OpenStore = func(spec *refitv1alpha1.BackupStoreSpec, keys store.Credentials) (store.Objects, error) {
+		opened, err := store.Open(spec, keys)
+		return panicking{opened}, err
+	}
+	if got := b.take(t, 1); got.Phase != refitv1alpha1.BackupFailed || got.Error == nil || got.Error.Reason != "BackupPanicked" {
+		t.Fatalf("got %+v, error %+v", got, got.Error)
 	}
 }
 

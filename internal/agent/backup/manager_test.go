@@ -222,7 +222,7 @@ func TestRetentionMarksTheBackupsThatItDeletes(t *testing.T) {
 		marked  bool
 	}{
 		"of this host":                     {"cp-2", false, nil, true, true},
-		"a copy of one of another host":    {"cp-3", false, nil, true, false},
+		"of another host":                  {"cp-3", false, nil, false, false},
 		"of another host in a bucket":      {"cp-3", true, nil, true, true},
 		"the cluster cannot be written to": {"cp-2", false, errors.New("unreachable"), false, false},
 	} {
@@ -256,6 +256,24 @@ func TestRetentionMarksTheBackupsThatItDeletes(t *testing.T) {
 				t.Errorf("recorded: %+v, %v", records.Backups, err)
 			}
 		})
+	}
+}
+
+// A mark would delete the original, which may be the only other one.
+func TestRetentionOfAReplicaLeavesTheOriginal(t *testing.T) {
+	b := newBed(t)
+	b.request.Status.Node = "cp-2"
+	former := b.former(1, b.take(t, 1))
+	original := b.store
+	original.Name = "original"
+	original.Spec.Path = &refitv1alpha1.PathStore{Directory: "/mnt/original"}
+	former.Spec.Store, b.stores = original.Name, []refitv1alpha1.BackupStore{original}
+	b.others, b.store.Spec.Keep = []refitv1alpha1.EtcdBackup{former}, &refitv1alpha1.BackupRetention{Last: 1}
+	if got := b.take(t, 2); got.Phase != refitv1alpha1.BackupSucceeded {
+		t.Fatalf("got %+v", got.Error)
+	}
+	if b.attempts(t)["1"] || b.others[0].Status.Deleted != nil {
+		t.Errorf("left: %v; the EtcdBackup of the original is marked at %v", b.attempts(t), b.others[0].Status.Deleted)
 	}
 }
 

@@ -72,6 +72,15 @@ func (c *Cluster) BackupStore(ctx context.Context, name string) (*refitv1alpha1.
 	return found, c.get(ctx, refitv1alpha1.GroupVersion, "", "backupstores", name, found)
 }
 
+// BackupStores lists all BackupStores.
+func (c *Cluster) BackupStores(ctx context.Context) ([]refitv1alpha1.BackupStore, error) {
+	list := &refitv1alpha1.BackupStoreList{}
+	if err := c.list(ctx, "backupstores", list); err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
 // ClusterUID returns the UID of the namespace kube-system.
 func (c *Cluster) ClusterUID(ctx context.Context) (string, error) {
 	found := &corev1.Namespace{}

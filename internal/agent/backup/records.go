@@ -40,22 +40,23 @@ func ReadRecords(path string) (backup.Records, error) {
 // Record writes the records of the host from the objects of the cluster. Without a new backup it
 // sends one request.
 func (c *Cluster) Record(ctx context.Context, path string) error {
-	backups, stores := &refitv1alpha1.EtcdBackupList{}, &refitv1alpha1.BackupStoreList{}
-	if err := c.list(ctx, "etcdbackups", backups); err != nil {
+	backups, err := c.EtcdBackups(ctx)
+	if err != nil {
 		return err
 	}
 	before, err := ReadRecords(path)
-	if err == nil && has(before, backups.Items) {
+	if err == nil && has(before, backups) {
 		return nil
 	}
 	uid, err := c.ClusterUID(ctx)
 	if err != nil {
 		return err
 	}
-	if err := c.list(ctx, "backupstores", stores); err != nil {
+	stores, err := c.BackupStores(ctx)
+	if err != nil {
 		return err
 	}
-	return AddRecords(path, recordsOf(uid, backups.Items, stores.Items))
+	return AddRecords(path, recordsOf(uid, backups, stores))
 }
 
 // has reports whether every backup that succeeded is recorded as it is.

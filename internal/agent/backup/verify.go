@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"filippo.io/age"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -21,6 +22,8 @@ type Verified struct {
 	Store string
 	// IdentityProven is true if the status of the BackupStore records the identity.
 	IdentityProven bool
+	// Deleted is when the backup was marked as deleted; nil if it is not.
+	Deleted *metav1.Time
 }
 
 // Verify reads the stored backup of an EtcdBackup and compares it with its recorded digest. With
@@ -48,9 +51,9 @@ func (c *Cluster) Verify(ctx context.Context, name string, identities []age.Iden
 	}
 	stored, err := enginebackup.Verify(ctx, target, expected, identities)
 	if err != nil {
-		return nil, err
+		return nil, etcdbackup.Missing(request, err)
 	}
-	verified := &Verified{Manifest: stored.Manifest, Store: found.Name}
+	verified := &Verified{Manifest: stored.Manifest, Store: found.Name, Deleted: request.Status.Deleted}
 	if len(identities) > 0 {
 		verified.IdentityProven, err = c.proveIdentity(ctx, found.Name, name, ring.Opened(len(stored.Manifest.Parts)))
 	}

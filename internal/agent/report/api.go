@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -38,10 +39,14 @@ const (
 	endpointProbes       = 3
 	endpointProbeTimeout = 5 * time.Second
 	endpointProbePause   = 2 * time.Second
+
+	// The address of the endpoint hardly ever changes.
+	endpointConfigTimeout = 5 * time.Second
+	endpointConfigAge     = 5 * time.Minute
 )
 
 // endpoint probes the address that the whole cluster uses: the kubelet of a control plane node may
-// use its local API server instead.
+// use its local API server instead. If the context ends first, nothing is known about the endpoint.
 func endpoint(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	if s.API == nil {
 		return nil, nil //nolint:nilnil // no facts
@@ -57,19 +62,32 @@ func endpoint(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportSt
 		}
 		reachable = s.ready(ctx, address)
 	}
+	if err := context.Cause(ctx); err != nil && !reachable {
+		return nil, fmt.Errorf("cannot probe the endpoint %s: %w", address, err)
+	}
 	return func(to *refitv1alpha1.NodeReportStatus) { to.EndpointReachable = &reachable }, nil
 }
 
 // endpointURL returns the URL of the endpoint that the ClusterConfiguration states. If it states
-// none, or cannot be read, a control plane node uses the server of admin.conf, which may be its own
-// API server, and a worker that of its kubelet.
+// none, or cannot be read, it is the server of admin.conf, which may be the API server of the host.
+// A worker uses that of its kubelet.
 func (s *Sources) endpointURL(ctx context.Context) (string, error) {
-	if data, err := s.API.KubeadmConfig(ctx); err == nil {
-		if config, err := kubeadm.ReadClusterConfig(data); err == nil && config.ControlPlaneEndpoint != "" {
-			return "https://" + withPort(config.ControlPlaneEndpoint), nil
-		}
+	if !s.controlPlane() { // a worker may reach the API through a proxy of its own only
+		return s.API.Server()
 	}
-	if config, err := clientcmd.LoadFromFile(s.path(adminConf)); err == nil && s.controlPlane() {
+	stated := s.Cache.endpoint(time.Now(), func() (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, endpointConfigTimeout)
+		defer cancel()
+		config, err := clusterConfig(ctx, s.API)
+		if err != nil {
+			return "", err
+		}
+		return config.ControlPlaneEndpoint, nil
+	})
+	if stated != "" {
+		return "https://" + withPort(stated), nil
+	}
+	if config, err := clientcmd.LoadFromFile(s.path(adminConf)); err == nil {
 		if named, has := config.Contexts[config.CurrentContext]; has && config.Clusters[named.Cluster] != nil {
 			return config.Clusters[named.Cluster].Server, nil
 		}
@@ -155,8 +173,8 @@ func externalEtcdFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.Nod
 	if err != nil {
 		return nil, err
 	}
-	if !s.etcdExternal(ctx, config) {
-		return nil, nil //nolint:nilnil // the manifest of etcd is missing
+	if external, err := HasExternalEtcd(ctx, s.API, config); err != nil || !external {
+		return nil, err // without one, the manifest of etcd is missing
 	}
 	for _, file := range []*string{&config.CA, &config.Cert, &config.Key} {
 		if *file != "" {
@@ -170,13 +188,18 @@ func externalEtcdFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.Nod
 	return func(to *refitv1alpha1.NodeReportStatus) { to.ExternalEtcd = facts }, nil
 }
 
-// etcdExternal reports whether etcd is external, according to kubeadm's configuration. Without it,
-// an API server that connects to another address than loopback has an external etcd.
-func (s *Sources) etcdExternal(ctx context.Context, config etcd.Config) bool {
-	if found, err := s.clusterConfig(ctx); err == nil {
-		return found.ExternalEtcd
+// HasExternalEtcd reports whether etcd is external, according to kubeadm's configuration. Without
+// it, an API server that connects to another address than loopback has an external etcd. This is
+// the rule for backups too: a cluster whose NodeReports have an external etcd must be backed up.
+func HasExternalEtcd(ctx context.Context, api API, server etcd.Config) (bool, error) {
+	found, err := clusterConfig(ctx, api)
+	switch {
+	case err == nil:
+		return found.ExternalEtcd, nil
+	case !server.OnLoopback():
+		return true, nil
 	}
-	return !config.OnLoopback()
+	return false, err
 }
 
 // apiServerFacts queries the API server of this host at its own address.

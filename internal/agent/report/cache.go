@@ -12,6 +12,7 @@ type Cache struct {
 	mu       sync.Mutex
 	versions map[string]cached
 	drift    cachedDrift
+	stated   cachedEndpoint
 }
 
 type cached struct {
@@ -24,6 +25,12 @@ type cached struct {
 type cachedDrift struct {
 	key string
 	differences
+}
+
+// cachedEndpoint is the endpoint that the ClusterConfiguration states, and when it was read.
+type cachedEndpoint struct {
+	address string
+	read    time.Time
 }
 
 // differences are the differences between the manifests on a host and those of kubeadm.
@@ -74,4 +81,29 @@ func (c *Cache) keepDrift(key string, found differences) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.drift = cachedDrift{key: key, differences: found}
+}
+
+// endpoint returns the endpoint that the ClusterConfiguration states, empty if it states none or is
+// unknown. It queries a recent one once. Without an answer it returns the last one: the API may be
+// unreachable because of the endpoint.
+func (c *Cache) endpoint(now time.Time, query func() (string, error)) string {
+	var last cachedEndpoint
+	if c != nil {
+		c.mu.Lock()
+		last = c.stated
+		c.mu.Unlock()
+	}
+	if !last.read.IsZero() && now.Sub(last.read) < endpointConfigAge {
+		return last.address
+	}
+	address, err := query()
+	if err != nil {
+		return last.address
+	}
+	if c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.stated = cachedEndpoint{address, now}
+	}
+	return address
 }

@@ -135,17 +135,17 @@ func (s *Sources) missingManifests(ctx context.Context, onDisk map[string][]byte
 }
 
 func (s *Sources) etcdHere(ctx context.Context) bool {
-	if config, err := s.clusterConfig(ctx); err == nil && config.ExternalEtcd {
+	if config, err := clusterConfig(ctx, s.API); err == nil && config.ExternalEtcd {
 		return false
 	}
 	return s.exists(etcdDir + "/member")
 }
 
-func (s *Sources) clusterConfig(ctx context.Context) (*kubeadm.ClusterConfig, error) {
-	if s.API == nil {
+func clusterConfig(ctx context.Context, api API) (*kubeadm.ClusterConfig, error) {
+	if api == nil {
 		return nil, errors.New("the API is unavailable")
 	}
-	data, err := s.API.KubeadmConfig(ctx)
+	data, err := api.KubeadmConfig(ctx)
 	if err != nil {
 		return nil, err
 	}

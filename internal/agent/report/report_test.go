@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -256,16 +257,15 @@ func TestEtcdIsExternal(t *testing.T) {
 		api      API
 		endpoint string
 		want     bool
+		known    bool
 	}{
-		"external":                          {config("etcd: {external: {endpoints: ['https://127.0.0.1:2379']}}\n"), "https://127.0.0.1:2379", true},
-		"stacked, and its manifest is lost": {config("etcd: {local: {dataDir: /var/lib/etcd}}\n"), "https://127.0.0.1:2379", false},
-		"the API is down":                   {nil, "https://10.0.0.9:2379", true},
-		"the API is down, on loopback":      {nil, "https://127.0.0.1:2379", false},
+		"external":                          {config("etcd: {external: {endpoints: ['https://127.0.0.1:2379']}}\n"), "https://127.0.0.1:2379", true, true},
+		"stacked, and its manifest is lost": {config("etcd: {local: {dataDir: /var/lib/etcd}}\n"), "https://127.0.0.1:2379", false, true},
+		"the API is down":                   {nil, "https://10.0.0.9:2379", true, true},
+		"the API is down, on loopback":      {nil, "https://127.0.0.1:2379", false, false},
 	} {
-		s := rooted(t, nil)
-		s.API = tt.api
-		if got := s.etcdExternal(t.Context(), etcd.Config{Endpoints: []string{tt.endpoint}}); got != tt.want {
-			t.Errorf("%s: %t", situation, got)
+		if got, err := HasExternalEtcd(t.Context(), tt.api, etcd.Config{Endpoints: []string{tt.endpoint}}); got != tt.want || (err == nil) != tt.known {
+			t.Errorf("%s: %t, %v", situation, got, err)
 		}
 	}
 	write, err := etcdFacts(t.Context(), rooted(t, nil))
@@ -282,6 +282,8 @@ type fakeAPI struct {
 	ahead     time.Duration
 	// silent is how many requests fail first.
 	silent *int
+	reads  *int // of kubeadm's configuration
+	hangs  bool // when that is read
 }
 
 func (f fakeAPI) ServerTime(context.Context) (server, host time.Time, err error) {
@@ -300,7 +302,14 @@ func (f fakeAPI) Get(_ context.Context, server, path string) (int, []byte, error
 	return 0, nil, errors.New("unreachable")
 }
 
-func (f fakeAPI) KubeadmConfig(context.Context) (map[string]string, error) {
+func (f fakeAPI) KubeadmConfig(ctx context.Context) (map[string]string, error) {
+	if f.reads != nil {
+		*f.reads++
+	}
+	if f.hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	if f.config == nil {
 		return nil, errors.New("unreachable")
 	}
@@ -381,6 +390,72 @@ func TestEndpointOfTheClusterConfigurationIsProbed(t *testing.T) {
 				t.Errorf("requested %q, want %q", requested, tt.want)
 			}
 		})
+	}
+}
+
+// controlPlane returns sources on a control plane host.
+func controlPlane(t *testing.T) *Sources {
+	t.Helper()
+	s := rooted(t, map[string]string{"/etc/kubernetes/manifests/kube-apiserver.yaml": podOf("kube-apiserver", "")})
+	s.Cache = NewCache()
+	return s
+}
+
+// The API may be unreachable because of the endpoint: the API server of the host would hide that.
+func TestEndpointIsReadOnceInSomeMinutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := controlPlane(t)
+		var requested []string
+		reads := 0
+		api := fakeAPI{codes: map[string]int{"/readyz": 200}, requested: &requested, reads: &reads, config: map[string]string{
+			"ClusterConfiguration": "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.35.4\ncontrolPlaneEndpoint: vip:6443\n",
+		}}
+		for _, tt := range []struct {
+			pause time.Duration
+			down  bool
+			reads int
+		}{{0, false, 1}, {endpointConfigAge - time.Second, false, 1}, {time.Second, false, 2}, {endpointConfigAge, true, 3}} {
+			time.Sleep(tt.pause)
+			if s.API = api; tt.down {
+				down := api
+				down.config = nil
+				s.API = down
+			}
+			requested = nil
+			_, err := endpoint(t.Context(), s)
+			must(t, err)
+			if reads != tt.reads || !slices.Equal(requested, []string{"https://vip:6443/readyz"}) {
+				t.Errorf("after %s: %d reads, requested %q", tt.pause, reads, requested)
+			}
+		}
+	})
+}
+
+func TestReadingTheEndpointLeavesTimeForItsProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := controlPlane(t)
+		var requested []string
+		s.API = fakeAPI{codes: map[string]int{"/readyz": 200}, requested: &requested, hangs: true}
+		ctx, cancel := context.WithTimeout(t.Context(), readTimeout)
+		defer cancel()
+		started := time.Now()
+		write, err := endpoint(ctx, s)
+		must(t, err)
+		var got refitv1alpha1.NodeReportStatus
+		if write(&got); !*got.EndpointReachable || time.Since(started) != endpointConfigTimeout {
+			t.Errorf("reachable: %t after %s and %q", *got.EndpointReachable, time.Since(started), requested)
+		}
+	})
+}
+
+func TestEndpointIsUnknownIfTheContextEndsFirst(t *testing.T) {
+	s := rooted(t, nil)
+	var requested []string
+	s.API = fakeAPI{requested: &requested}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if write, err := endpoint(ctx, s); write != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("it reports the endpoint (%v)", err)
 	}
 }
 

@@ -22,14 +22,18 @@ func Finish(ctx context.Context, r *Restore, log *slog.Logger) error {
 		return err
 	}
 	r.Plan = plan
-	for logged := false; ; logged = true {
+	var logged string
+	var at time.Time
+	for {
 		err := r.finishPending(ctx)
 		if err == nil {
 			log.Info("the restore of etcd is complete", "run", plan.Run)
 			return nil
 		}
-		if !logged {
+		// Another reason may need an operator.
+		if text := err.Error(); text != logged && time.Since(at) > reportInterval {
 			log.Warn("waiting for a restore of etcd", "run", plan.Run, "error", err)
+			logged, at = text, time.Now()
 		}
 		select {
 		case <-ctx.Done():

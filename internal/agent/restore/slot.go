@@ -74,6 +74,9 @@ func (s Site) Open() (restore.Plan, bool, error) {
 		return restore.Plan{}, false, durable.Explain(err, "list", s.Dir)
 	}
 	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue // not a run
+		}
 		plan, open, err := s.openIn(filepath.Join(s.Dir, entry.Name()))
 		if err != nil || open {
 			return plan, open, err
@@ -90,7 +93,7 @@ func (s Site) removeUnconfirmed() error {
 		return nil
 	}
 	for _, entry := range entries {
-		if dir := filepath.Join(s.Dir, entry.Name()); !exists(filepath.Join(dir, "journal")) {
+		if dir := filepath.Join(s.Dir, entry.Name()); entry.IsDir() && !exists(filepath.Join(dir, "journal")) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}

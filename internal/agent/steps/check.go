@@ -97,8 +97,12 @@ func checkImages(ctx context.Context, h *Host) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	h.Log.Info("importing images again that the container runtime has removed", "images", strings.Join(missing, " "))
-	return importImages(ctx, h)
+	var names []string
+	for _, image := range missing {
+		names = append(names, image.Name)
+	}
+	h.Log.Info("importing images again that the container runtime has removed", "images", strings.Join(names, " "))
+	return h.importAll(ctx, missing)
 }
 
 // checkAdmission checks that admission control accepts the objects of the upgrade. It ignores an

@@ -28,14 +28,6 @@ func EtcdConfig() (etcd.Config, error) {
 	return etcd.ConfigFromManifest(text)
 }
 
-// HasExternalEtcd reports whether the API server on this host uses an etcd that does not run here
-// as a static pod. A host whose manifest of etcd is lost has an API server that connects to
-// loopback.
-func HasExternalEtcd() bool {
-	config, err := ExternalEtcdConfig()
-	return err == nil && !HasEtcd() && !config.OnLoopback()
-}
-
 // ExternalEtcdConfig returns how the API server on this host connects to an external etcd.
 func ExternalEtcdConfig() (etcd.Config, error) {
 	text, err := os.ReadFile(manifest(kubeadm.APIServer))

@@ -6,6 +6,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // fetch downloads everything that this host needs into the store and checks it.
@@ -13,7 +14,7 @@ func fetch(ctx context.Context, h *Host) error {
 	if err := h.fetchFiles(ctx); err != nil {
 		return err
 	}
-	images, err := h.images()
+	images, err := h.requiredImages()
 	if err != nil {
 		return err
 	}
@@ -79,12 +80,26 @@ func (h *Host) Blobs() ([]refitv1alpha1.Blob, error) {
 	return out, err
 }
 
+// images returns the images of the ClusterRelease for this host.
 func (h *Host) images() ([]refitv1alpha1.ReleaseImage, error) {
 	id, err := host.Identify()
 	if err != nil {
 		return nil, err
 	}
-	return h.Release.ImagesFor("linux", id.Arch, h.controlPlane())
+	images, _ := node.ImagesOf(h.Release.Payload, "linux", id.Arch, h.controlPlane())
+	return images, nil
+}
+
+// requiredImages is images for a prefetch: it fails if one of them is for other platforms only.
+func (h *Host) requiredImages() ([]refitv1alpha1.ReleaseImage, error) {
+	id, err := host.Identify()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Release.RequireImages("linux", id.Arch, h.controlPlane()); err != nil {
+		return nil, err
+	}
+	return h.images()
 }
 
 func (h *Host) sources() ([]artifact.Source, error) {

@@ -14,10 +14,14 @@ import (
 // importImages imports every image into the container runtime and checks that its content is what
 // the ClusterRelease signs.
 func importImages(ctx context.Context, h *Host) error {
-	images, err := h.images()
+	images, err := h.requiredImages()
 	if err != nil {
 		return err
 	}
+	return h.importAll(ctx, images)
+}
+
+func (h *Host) importAll(ctx context.Context, images []refitv1alpha1.ReleaseImage) error {
 	ctr, _ := host.LookPath("ctr") // only archives need it
 	return h.withCRI(func(client *cri.Client) error {
 		for _, image := range images {
@@ -104,7 +108,7 @@ func imagesPresent(ctx context.Context, h *Host) (bool, error) {
 	return err == nil && len(missing) == 0, err
 }
 
-func (h *Host) missingImages(ctx context.Context) (missing []string, err error) {
+func (h *Host) missingImages(ctx context.Context) (missing []refitv1alpha1.ReleaseImage, err error) {
 	images, err := h.images()
 	if err != nil {
 		return nil, err
@@ -116,7 +120,7 @@ func (h *Host) missingImages(ctx context.Context) (missing []string, err error) 
 				return err
 			}
 			if !have.Present || have.ID != image.Config {
-				missing = append(missing, image.Name)
+				missing = append(missing, image)
 			}
 		}
 		return nil

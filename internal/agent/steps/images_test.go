@@ -123,3 +123,27 @@ func TestImageOfAnotherContentIsNotPresent(t *testing.T) {
 		t.Errorf("a worker needs %v, %v", images, err)
 	}
 }
+
+// An agent that did not require images for its platform may have started the upgrade.
+func TestUpgradeInProgressDoesNotRequireImagesOfItsPlatform(t *testing.T) {
+	h, r := imageHost(t, map[string]string{etcdImage: "sha256:right"})
+	for i := range h.Release.Payload.Images {
+		if image := &h.Release.Payload.Images[i]; image.Name == proxyImage {
+			image.Arch = "s390x"
+		}
+	}
+	for name, prefetch := range map[string]func() error{
+		"fetch": func() error { return fetch(t.Context(), h) }, "import": func() error { return importImages(t.Context(), h) },
+	} {
+		if err := prefetch(); err == nil || node.FailureOf(err).Reason != "NotInRelease" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, checkImages(t.Context(), h))
+	if images, _ := r.state(); images[etcdImage] != "sha256:right" {
+		t.Error("a lost image was not imported again")
+	}
+	if done, err := imagesPresent(t.Context(), h); !done || err != nil {
+		t.Errorf("the probe: %t, %v", done, err)
+	}
+}

@@ -105,13 +105,13 @@ func (h *Host) undoSwap(name, path, was, will string) error {
 
 // packageFile links a package from the store to a name that package managers accept.
 func (h *Host) packageFile(ctx context.Context, p pkg) (string, error) {
-	from, err := h.stored(ctx, p.Blob)
-	if err != nil {
-		return "", err
-	}
 	path := h.path("packages", p.Name+"_"+strings.ReplaceAll(p.Will, ":", "%3a")+"."+strings.ToLower(string(h.Upgrade.Kinds[p.Part])))
 	if now, err := host.Digest(path); err == nil && now == p.Blob {
 		return path, nil
+	}
+	from, err := h.stored(ctx, p.Blob)
+	if err != nil {
+		return "", err
 	}
 	if err := durable.MkdirAll(h.path("packages"), 0o700); err != nil {
 		return "", err

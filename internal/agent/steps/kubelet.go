@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -147,7 +148,7 @@ func (h *Host) kubeletProblem(ctx context.Context, want string, pid int) string 
 	if got, err := runningVersion(ctx, pid); err != nil || got != want {
 		return "the running version is " + cmp.Or(got, errorText(err))
 	}
-	if problem := probeHealth(ctx, kubeletHealthz()); problem != "" {
+	if problem := probeHealth(ctx, kubeletHealthz(argsOf(pid))); problem != "" {
 		return problem
 	}
 	return errorText(h.withCRI(func(client *cri.Client) error { return client.Ready(ctx) }))
@@ -183,13 +184,22 @@ func runningVersion(ctx context.Context, pid int) (string, error) {
 	return string(fields[len(fields)-1]), nil
 }
 
-// kubeletHealthz returns the URL of the kubelet's health endpoint.
-func kubeletHealthz() string {
+// argsOf returns the arguments of a process, or nothing if it has ended.
+func argsOf(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+}
+
+// kubeletHealthz returns the URL of the health endpoint of a kubelet with these arguments.
+func kubeletHealthz(args []string) string {
 	config := struct {
 		HealthzPort        *int32 `json:"healthzPort"`
 		HealthzBindAddress string `json:"healthzBindAddress"`
 	}{}
-	if text, err := os.ReadFile(kubeletConfig); err == nil {
+	if text, err := os.ReadFile(cmp.Or(kubeadm.KubeletConfigFile(args), kubeletConfig)); err == nil {
 		_ = yaml.Unmarshal(text, &config) // the kubelet validates its configuration
 	}
 	address, port := "127.0.0.1", int32(10248)

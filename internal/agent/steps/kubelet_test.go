@@ -196,3 +196,22 @@ func TestKubeletThatKeepsExitingFails(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestHealthEndpointOfTheKubeletFollowsItsConfiguration(t *testing.T) {
+	elsewhere := filepath.Join(t.TempDir(), "kubelet-config.yaml")
+	put(t, elsewhere, "healthzPort: 10258\nhealthzBindAddress: 10.0.0.1\n")
+	all := filepath.Join(t.TempDir(), "kubelet-config.yaml")
+	put(t, all, "healthzBindAddress: 0.0.0.0\n")
+	for args, want := range map[string]string{
+		"--config=" + elsewhere: "http://10.0.0.1:10258/healthz",
+		"--config " + all:       "http://127.0.0.1:10248/healthz",
+		"--v=2":                 "http://127.0.0.1:10248/healthz",
+	} {
+		if got := kubeletHealthz(strings.Fields("kubelet " + args)); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+	if got := argsOf(os.Getpid()); !slices.Equal(got, os.Args) {
+		t.Errorf("the arguments of this process are %q, want %q", got, os.Args)
+	}
+}

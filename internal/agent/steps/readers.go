@@ -3,6 +3,7 @@ package steps
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/refit-dev/refit/internal/engine/cri"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -35,7 +37,8 @@ type reader struct {
 
 // restartReaders restarts static pods, such as kube-vip, that have read a kubeconfig before it was
 // renewed: software that reads it only at its start fails when the certificate in it expires.
-// The kubelet starts a container again that has exited.
+// The kubelet starts a container again that has exited. All are stopped before the first is waited
+// for.
 //
 // This is done before the API server of the host stops. kube-vip gives up its Lease when it is
 // stopped, so the address moves at once, and not only when the Lease has expired.
@@ -44,23 +47,27 @@ func restartReaders(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
+	var stopped []reader
 	for _, r := range readers {
-		stale, err := h.staleContainers(ctx, r)
-		if err != nil {
+		at, err := h.readerState(ctx, r)
+		switch {
+		case err != nil:
 			return err
-		}
-		if len(stale) > 0 && r.stays != "" {
+		case !at.owed():
+			continue
+		case r.stays != "":
 			h.Log.Warn("a static pod uses a kubeconfig from before its renewal: restart it before the previous certificate expires",
 				"pod", r.namespace+"/"+r.pod, "kubeconfig", r.kubeconfig, "reason", r.stays)
 			continue
 		}
-		for _, id := range stale {
-			if err := h.restartReader(ctx, r, id); err != nil {
+		for _, id := range at.stale {
+			if err := h.stopReader(ctx, r, id); err != nil {
 				return err
 			}
 		}
+		stopped = append(stopped, r)
 	}
-	return nil
+	return h.awaitReaders(ctx, stopped)
 }
 
 // finishReaders starts again what an interrupted restart has stopped. The renewed kubeconfigs stay,
@@ -72,28 +79,41 @@ func finishReaders(ctx context.Context, h *Host) error {
 	return node.ErrKept
 }
 
-// restartReader stops a container and waits until the kubelet has started its successor.
-func (h *Host) restartReader(ctx context.Context, r reader, id string) error {
+// stopReader records first which container it stops: the kubelet removes it from its list when its
+// successor has ended, too.
+func (h *Host) stopReader(ctx context.Context, r reader, id string) error {
 	h.Log.Info("restarting a static pod, because its kubeconfig was renewed", "pod", r.namespace+"/"+r.pod, "kubeconfig", r.kubeconfig)
-	err := h.Effect("restart-pod", func() error {
+	return h.Effect("restart-pod", func() error {
+		if err := durable.WriteFile(h.stoppedFile(r), nil, 0o600); err != nil {
+			return err
+		}
 		return h.withCRI(func(client *cri.Client) error { return client.StopContainer(ctx, id, readerStopTimeout) })
 	})
-	if err != nil {
-		return err
-	}
+}
+
+// stoppedFile exists if a container was stopped here. The names may be longer than that of a file.
+func (h *Host) stoppedFile(r reader) string {
+	sum := sha256.Sum256([]byte(r.namespace + "/" + r.pod + "/" + r.container))
+	return h.path(fmt.Sprintf("stopped-%x", sum[:8]))
+}
+
+// awaitReaders waits until the kubelet has started a successor of each stopped container.
+func (h *Host) awaitReaders(ctx context.Context, stopped []reader) error {
 	waiting, cancel := context.WithTimeout(ctx, restartTimeout)
 	defer cancel()
-	problem, err := poll(waiting, 200*time.Millisecond, func(ctx context.Context) (string, error) {
-		containers, err := h.runningContainers(ctx, r)
-		if slices.ContainsFunc(containers, func(c cri.Container) bool { return c.ID != id }) {
-			return "", nil
+	for _, r := range stopped {
+		problem, err := poll(waiting, 200*time.Millisecond, func(ctx context.Context) (string, error) {
+			at, err := h.readerState(ctx, r)
+			if err == nil && !at.owed() {
+				return "", nil
+			}
+			return cmp.Or(errorText(err), "it has no running container"), nil
+		})
+		if err != nil {
+			return node.ManualIntervention("PodNotRestarted", err,
+				"Check why the kubelet does not start it (`journalctl -u kubelet -u containerd`), then run `refit retry`",
+				"the static pod %s/%s was stopped, so that it reads the renewed %s, and does not run again: %s", r.namespace, r.pod, r.kubeconfig, problem)
 		}
-		return cmp.Or(errorText(err), "it has no running container"), nil
-	})
-	if err != nil {
-		return node.ManualIntervention("PodNotRestarted", err,
-			"Check why the kubelet does not start it (`journalctl -u kubelet -u containerd`), then run `refit retry`",
-			"the static pod %s/%s was stopped, so that it reads the renewed %s, and does not run again: %s", r.namespace, r.pod, r.kubeconfig, problem)
 	}
 	return nil
 }
@@ -105,31 +125,47 @@ func readersCurrent(ctx context.Context, h *Host) (bool, error) {
 		return false, err
 	}
 	for _, r := range readers {
-		if stale, err := h.staleContainers(ctx, r); err != nil || len(stale) > 0 && r.stays == "" {
+		if at, err := h.readerState(ctx, r); err != nil || at.owed() && r.stays == "" {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// staleContainers returns the running containers that started before the kubeconfig was renewed.
-func (h *Host) staleContainers(ctx context.Context, r reader) ([]string, error) {
-	containers, err := h.runningContainers(ctx, r)
-	var stale []string
-	for _, c := range containers {
-		if c.Started.Before(r.renewed) {
-			stale = append(stale, c.ID)
-		}
-	}
-	return stale, err
+// readerState is what is known about the containers of a reader.
+type readerState struct {
+	stale     []string // run, and have read the former kubeconfig
+	stopped   bool     // by this attempt or one before
+	successor bool     // runs, and has read the renewed kubeconfig
 }
 
-func (h *Host) runningContainers(ctx context.Context, r reader) (containers []cri.Container, err error) {
-	err = h.withCRI(func(client *cri.Client) error {
+// owed reports whether a container has to be stopped, or its successor does not run. A pod that was
+// down before the renewal is not waited for.
+func (s readerState) owed() bool { return len(s.stale) > 0 || s.stopped && !s.successor }
+
+func (h *Host) readerState(ctx context.Context, r reader) (readerState, error) {
+	var containers []cri.Container
+	err := h.withCRI(func(client *cri.Client) (err error) {
 		containers, err = client.ContainersOfPod(ctx, r.namespace, r.pod, r.container)
 		return err
 	})
-	return slices.DeleteFunc(containers, func(c cri.Container) bool { return c.State != cri.StateRunning }), err
+	if err != nil {
+		return readerState{}, err
+	}
+	out := readerState{}
+	if _, err := os.Stat(h.stoppedFile(r)); err == nil {
+		out.stopped = true
+	}
+	for _, c := range containers {
+		switch {
+		case c.State != cri.StateRunning:
+		case c.Started.Before(r.renewed):
+			out.stale = append(out.stale, c.ID)
+		default:
+			out.successor = true
+		}
+	}
+	return out, nil
 }
 
 // readers returns the containers of static pods, other than kubeadm's, that mount a kubeconfig
@@ -146,14 +182,14 @@ func (h *Host) readers() ([]reader, error) {
 			continue
 		}
 		path := filepath.Join(ManifestsDir, entry.Name())
-		if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			continue // the kubelet skips it, too: a dangling symlink, or one to a directory
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue // the kubelet skips it, too: a dangling symlink, a loop, or one to a directory
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		if m, err := kubeadm.Parse(text); err == nil { // preflight reports a file that is no pod
+		if m, err := kubeadm.Parse(text); err == nil && !slices.Contains(kubeadm.Components(), m.Pod.Name) { // preflight reports a file that is no pod
 			of, err := h.readersOf(m.Pod)
 			if err != nil {
 				return nil, err
@@ -194,7 +230,7 @@ func (h *Host) readersOf(pod *corev1.Pod) ([]reader, error) {
 }
 
 // newestKubeconfig returns the kubeconfig among the mounts of a container that was written last. A
-// mount may be a directory above it.
+// mount of a directory above it does not count: the pod may be another etcd or a KMS plugin.
 func newestKubeconfig(pod *corev1.Pod, c *corev1.Container) (file string, renewed time.Time, err error) {
 	for _, path := range kubeadm.Kubeconfigs(kubeconfigsDir) {
 		if !mountsPath(pod, c, path) {
@@ -220,8 +256,7 @@ func mountsPath(pod *corev1.Pod, c *corev1.Container, path string) bool {
 		if !mounted || v.HostPath == nil {
 			return false
 		}
-		of := filepath.Clean(v.HostPath.Path)
-		return of == path || strings.HasPrefix(path, strings.TrimSuffix(of, "/")+"/")
+		return filepath.Clean(v.HostPath.Path) == path
 	})
 }
 

@@ -26,6 +26,8 @@ type podRuntime struct {
 	mu         sync.Mutex
 	containers []*runtimeapi.ContainerStatus
 	stopped    []string
+	// down is set while the kubelet starts nothing.
+	down bool
 }
 
 // runsPods starts the runtime and makes it the one of a host.
@@ -74,6 +76,10 @@ func (r *podRuntime) StopContainer(_ context.Context, q *runtimeapi.StopContaine
 	r.stopped = append(r.stopped, q.GetContainerId())
 	c := r.containers[r.index(q.GetContainerId())]
 	c.State = runtimeapi.ContainerState_CONTAINER_EXITED
+	c.FinishedAt = time.Now().UnixNano()
+	if r.down {
+		return &runtimeapi.StopContainerResponse{}, nil
+	}
 	r.run(c.GetLabels()["io.kubernetes.container.name"], time.Now())
 	return &runtimeapi.StopContainerResponse{}, nil
 }
@@ -115,6 +121,7 @@ func TestStaticPodsThatReadARenewedKubeconfigAreRestartedOnce(t *testing.T) {
 	put(t, filepath.Join(ManifestsDir, "kube-scheduler.yaml"), readingPod("kube-scheduler", adminConf, "")) // kubeadm's own pods are swapped
 	must(t, os.Symlink(t.TempDir(), filepath.Join(ManifestsDir, "backup.yaml")))
 	must(t, os.Symlink(filepath.Join(t.TempDir(), "removed"), filepath.Join(ManifestsDir, "dangling.yaml")))
+	must(t, os.Symlink(filepath.Join(ManifestsDir, "loop.yaml"), filepath.Join(ManifestsDir, "loop.yaml")))
 	for _, pod := range []string{"kube-vip", "directory", "other", "pulled", "kube-scheduler"} {
 		r.run(pod, time.Now().Add(-time.Hour))
 	}
@@ -126,7 +133,7 @@ func TestStaticPodsThatReadARenewedKubeconfigAreRestartedOnce(t *testing.T) {
 		must(t, restartReaders(t.Context(), h))
 	}
 	slices.Sort(r.stopped)
-	if want := []string{"directory-1", "kube-vip-0"}; !slices.Equal(r.stopped, want) {
+	if want := []string{"kube-vip-0"}; !slices.Equal(r.stopped, want) {
 		t.Errorf("stopped %q, want %q", r.stopped, want)
 	}
 	if current, err := readersCurrent(t.Context(), h); err != nil || !current {
@@ -147,6 +154,54 @@ func TestUndoneRestartLeavesThePodRunning(t *testing.T) {
 	if last := r.containers[len(r.containers)-1]; last.GetState() != runtimeapi.ContainerState_CONTAINER_RUNNING || len(r.stopped) != 1 {
 		t.Errorf("stopped %q, the last container is %v", r.stopped, last.GetState())
 	}
+}
+
+// A second attempt must not take a pod that was stopped and never came back for a restarted one.
+func TestStoppedPodThatDoesNotComeBackFailsEachAttempt(t *testing.T) {
+	h, r, adminConf := readingHost(t)
+	for _, pod := range []string{"kube-vip", "other"} {
+		put(t, filepath.Join(ManifestsDir, pod+".yaml"), readingPod(pod, adminConf, ""))
+		r.run(pod, time.Now().Add(-time.Hour))
+	}
+	r.down = true
+	for attempt := range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		if err := restartReaders(ctx, h); node.FailureOf(err).Reason != "PodNotRestarted" {
+			t.Errorf("attempt %d: %v", attempt, err)
+		}
+		cancel()
+		if current, err := readersCurrent(t.Context(), h); err != nil || current {
+			t.Errorf("attempt %d: current %t, %v", attempt, current, err)
+		}
+	}
+	if len(r.stopped) != 2 {
+		t.Errorf("stopped %q, want both once", r.stopped)
+	}
+	// Successors that crash are all that the kubelet still lists.
+	r.containers = nil
+	for _, pod := range []string{"kube-vip", "other"} {
+		r.run(pod, time.Now())
+		r.containers[len(r.containers)-1].State = runtimeapi.ContainerState_CONTAINER_EXITED
+	}
+	if current, err := readersCurrent(t.Context(), h); err != nil || current {
+		t.Errorf("with crashing successors: current %t, %v", current, err)
+	}
+	r.run("kube-vip", time.Now())
+	r.run("other", time.Now())
+	must(t, restartReaders(t.Context(), h))
+}
+
+// A pod that was down before the renewal is nothing that the upgrade has stopped.
+func TestPodThatWasDownBeforeTheRenewalIsNotWaitedFor(t *testing.T) {
+	h, r, adminConf := readingHost(t)
+	put(t, filepath.Join(ManifestsDir, "kube-vip.yaml"), readingPod("kube-vip", adminConf, ""))
+	r.run("kube-vip", time.Now().Add(-time.Hour))
+	r.containers[0].State = runtimeapi.ContainerState_CONTAINER_EXITED
+	r.containers[0].FinishedAt = time.Now().Add(-30 * time.Minute).UnixNano()
+	if current, err := readersCurrent(t.Context(), h); err != nil || !current {
+		t.Errorf("current %t, %v", current, err)
+	}
+	must(t, restartReaders(t.Context(), h))
 }
 
 // A pod that the kubelet does not start again must not be stopped.

@@ -47,13 +47,13 @@ func stage(ctx context.Context, h *Host) error {
 
 // stored returns the path of a file in the store after checking its digest again.
 func (h *Host) stored(ctx context.Context, digest string) (string, error) {
-	blobs, err := h.Blobs()
+	files, err := h.files()
 	if err != nil {
 		return "", err
 	}
-	for _, b := range blobs {
-		if b.Digest == digest {
-			return h.Store.Path(digest), h.Store.Check(ctx, b)
+	for _, f := range files {
+		if f.Digest == digest {
+			return h.Store.Path(digest), h.Store.Check(ctx, f.Blob)
 		}
 	}
 	return "", node.ManualIntervention("NotInRelease", nil, "Run `refit retry`; if it fails again, the inventory of the host is from another ClusterRelease",

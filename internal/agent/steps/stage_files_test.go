@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/packages"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -37,6 +38,19 @@ func TestStageCopiesBesideTheOldFileAndChangesNothing(t *testing.T) {
 	}
 	if info, err := os.Stat(copies[0]); err != nil || info.Mode() != 0o750 {
 		t.Errorf("%s has mode %v, %v", copies[0], info.Mode(), err)
+	}
+}
+
+// The refusal of images without this platform is for the prefetch of a new upgrade.
+func TestStageDoesNotRequireImages(t *testing.T) {
+	h, _, plugin := fetchingHost(t)
+	must(t, fetch(t.Context(), h))
+	h.Release.Payload.Images = []refitv1alpha1.ReleaseImage{{Name: "kube-proxy", OS: "linux", Arch: "s390x"}}
+	path := filepath.Join(t.TempDir(), "bridge")
+	must(t, h.writeJSON(inventoryFile, inventory{Files: []file{{Part: plugin.Part, Name: plugin.Name, Path: path, Will: plugin.Digest}}}))
+	must(t, stage(t.Context(), h))
+	if blobs, err := h.Blobs(); err != nil || len(blobs) != 1 {
+		t.Errorf("Blobs() = %v, %v", blobs, err)
 	}
 }
 

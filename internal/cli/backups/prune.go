@@ -22,7 +22,7 @@ type Pruner struct {
 	Store       string // its name; empty for all
 	DryRun, Yes bool
 	Now         func() time.Time
-	// Host is the name of this machine. If it is a node, its directory of a store is no copy.
+	// Host is the name of this machine. If it is a node, it marks what it has taken.
 	Host string
 	// MayAsk returns an error without a terminal for a prompt, and Ask prompts for confirmation.
 	MayAsk func() error
@@ -100,7 +100,7 @@ func (p *Pruner) Delete(ctx context.Context, c Stores, plan *cliv1alpha1.BackupP
 		shown := plan.Stores[i].Expired
 		still := slices.DeleteFunc(s.expired, func(l enginebackup.Listed) bool { return indexOf(shown, l.ID) < 0 })
 		deleted, err := enginebackup.Delete(ctx, s.target, still, func(ctx context.Context, id backup.ID) error {
-			if b := s.deleting(id); b != nil {
+			if b := s.deletion.Marks(id); b != nil {
 				return c.MarkDeleted(ctx, b.Name, id)
 			}
 			return nil
@@ -122,6 +122,10 @@ func (p *Pruner) each(ctx context.Context, c Stores, do func(*pruned) error) err
 	if err != nil {
 		return err
 	}
+	every, err := c.BackupStores(ctx)
+	if err != nil {
+		return err
+	}
 	all, err := c.Backups(ctx)
 	if err != nil {
 		return err
@@ -136,10 +140,12 @@ func (p *Pruner) each(ctx context.Context, c Stores, do func(*pruned) error) err
 	}
 	var failed []error
 	for i := range stores {
+		s := &pruned{store: &stores[i], all: of(&stores[i], all)}
+		if !p.copied(&s.store.Spec) {
+			s.deletion = &etcdbackup.Deletion{Store: s.store, Stores: every, Node: p.Host, All: all}
+		}
 		// All EtcdBackups count as drilled: two BackupStores may have the same location.
-		deleting := p.deleting(&stores[i].Spec, all)
-		keeps := etcdbackup.Retention(uid, &stores[i].Spec, all, operations, deleting)
-		s := &pruned{store: &stores[i], all: of(&stores[i], all), retention: keeps, deleting: deleting}
+		s.retention = etcdbackup.Retention(uid, &s.store.Spec, all, operations, s.deletion)
 		if p.elsewhere(s.store) {
 			if p.Store != "" {
 				return s.onHosts()
@@ -156,23 +162,13 @@ func (p *Pruner) each(ctx context.Context, c Stores, do func(*pruned) error) err
 	return errors.Join(failed...)
 }
 
-// deleting returns which EtcdBackups record what is deleted in a store. A directory of this machine
-// may be a copy, and a mark would delete the original, too: only the node that has taken a backup
-// has it for certain, in the directory of the store.
-func (p *Pruner) deleting(s *refitv1alpha1.BackupStoreSpec, all []refitv1alpha1.EtcdBackup) func(backup.ID) *refitv1alpha1.EtcdBackup {
-	if !p.copied(s) {
-		return etcdbackup.Deleting(s, p.Host, all)
-	}
-	return func(backup.ID) *refitv1alpha1.EtcdBackup { return nil }
-}
-
 // copied reports whether a store is read from another directory than its own.
 func (p *Pruner) copied(s *refitv1alpha1.BackupStoreSpec) bool {
 	if s.Path == nil {
 		return false
 	}
 	directory, err := filepath.Abs(p.Path)
-	return err != nil || p.Host == "" || directory != filepath.Clean(s.Path.Directory)
+	return err != nil || directory != filepath.Clean(s.Path.Directory)
 }
 
 // stores returns the BackupStores to prune.
@@ -207,6 +203,6 @@ func (s *pruned) read(ctx context.Context, p *Pruner, c Stores) error {
 	if s.listed, err = enginebackup.List(ctx, s.target); err != nil {
 		return err
 	}
-	s.expired = enginebackup.Expired(p.Now(), s.retention, s.listed)
+	s.expired, s.refused = enginebackup.Expired(p.Now(), s.retention, s.listed)
 	return nil
 }

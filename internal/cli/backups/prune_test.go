@@ -113,8 +113,8 @@ func TestPruneDeletesNothingWithoutThePermissionToMark(t *testing.T) {
 func TestPruneOfACopyMarksNothing(t *testing.T) {
 	for situation, change := range map[string]func(b *bed, p *Pruner){
 		"at another path":                func(*bed, *Pruner) {},
-		"on another machine":             func(b *bed, p *Pruner) { b.store.Spec.Path.Directory, p.Host = b.dir, "laptop" },
-		"on a machine without a name":    func(b *bed, p *Pruner) { b.store.Spec.Path.Directory, p.Host = b.dir, "" },
+		"on another machine":             func(_ *bed, p *Pruner) { p.Host = "laptop" },
+		"on a machine without a name":    func(_ *bed, p *Pruner) { p.Host = "" },
 		"beside a backup that is marked": func(b *bed, _ *Pruner) { b.backups["nightly"].Status.Deleted = &metav1.Time{Time: testNow} },
 	} {
 		t.Run(situation, func(t *testing.T) {
@@ -128,6 +128,66 @@ func TestPruneOfACopyMarksNothing(t *testing.T) {
 			}
 			if b.backups["earlier"].Status.Deleted != nil {
 				t.Error("the EtcdBackup is marked")
+			}
+		})
+	}
+}
+
+// Hosts may share the directory, or each has its own and copies of others.
+func TestPruneLeavesTheBackupsOfOtherHostsInTheDirectoryOfTheStore(t *testing.T) {
+	for situation, host := range map[string]string{"another node": "cp-1", "a machine whose name is not that of its node": "cp-2.example.com", "no name": ""} {
+		t.Run(situation, func(t *testing.T) {
+			b := newBed(t)
+			b.store.Spec.Keep, b.store.Spec.Path.Directory = &refitv1alpha1.BackupRetention{Last: 1}, b.dir
+			p := b.pruner()
+			p.Host = host
+			plan, err := p.Prune(t.Context(), b, "prod")
+			if err != nil || plan.Deleted() != 0 || b.objects(t) != 6 || b.backups["earlier"].Status.Deleted != nil {
+				t.Fatalf("%+v, %v, %d objects are left", plan, err, b.objects(t))
+			}
+			left := plan.Stores[0].LeftAlone
+			if len(left) != 1 || left[0].Backup != "earlier" || !strings.Contains(left[0].Problem, "cp-2 has taken it. Run `refit-agent backup prune local --yes` there") {
+				t.Errorf("left alone: %+v", left)
+			}
+			b.backups["earlier"].Status.Deleted = &metav1.Time{Time: testNow} // by cp-2
+			if plan, err = p.Prune(t.Context(), b, "prod"); err != nil || plan.Deleted() != 1 || b.objects(t) != 3 {
+				t.Errorf("after cp-2 has marked it: %+v, %v, %d objects are left", plan, err, b.objects(t))
+			}
+		})
+	}
+}
+
+// Two BackupStores may share a location, and a bucket may be a replica of that of another one.
+func TestPruneMarksTheBackupsOfTheSameLocation(t *testing.T) {
+	for situation, test := range map[string]struct {
+		directory string // of the BackupStore in the EtcdBackups; empty if it is the same
+		marked    bool
+	}{
+		"another BackupStore with the location": {"", true},
+		"a replica":                             {"/mnt/original", false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			b := newBed(t)
+			b.store.Spec.Keep, b.store.Spec.Path.Directory = &refitv1alpha1.BackupRetention{Last: 1}, b.dir
+			original := *b.store.DeepCopy()
+			original.Name = "original"
+			if test.directory != "" {
+				original.Spec.Path.Directory = test.directory
+			}
+			b.others = []refitv1alpha1.BackupStore{original}
+			for _, taken := range b.backups {
+				taken.Spec.Store = original.Name
+			}
+			b.forbidden = errors.New("forbidden")
+			if _, err := b.pruner().Prune(t.Context(), b, "prod"); errors.Is(err, b.forbidden) != test.marked {
+				t.Errorf("without the permission to mark: %v", err)
+			}
+			b.forbidden = nil
+			if _, err := b.pruner().Prune(t.Context(), b, "prod"); err != nil || b.objects(t) != 3 {
+				t.Errorf("%v, %d objects are left", err, b.objects(t))
+			}
+			if marked := b.backups["earlier"].Status.Deleted != nil; marked != test.marked {
+				t.Errorf("marked: %t", marked)
 			}
 		})
 	}

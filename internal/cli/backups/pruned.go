@@ -18,10 +18,11 @@ type pruned struct {
 	store     *refitv1alpha1.BackupStore
 	all       []refitv1alpha1.EtcdBackup // of the store
 	retention backup.Retention
-	deleting  func(backup.ID) *refitv1alpha1.EtcdBackup // the one to mark
+	deletion  *etcdbackup.Deletion // nil for a copy
 	target    enginebackup.Target
 	listed    []enginebackup.Listed
 	expired   []enginebackup.Listed
+	refused   []enginebackup.Listed // only other hosts may delete them
 	skipped   string
 }
 
@@ -55,7 +56,8 @@ func (s *pruned) describe() cliv1alpha1.PrunedStore {
 		return out
 	}
 	for _, l := range s.listed {
-		expires := slices.ContainsFunc(s.expired, func(e enginebackup.Listed) bool { return e.ID == l.ID })
+		is := func(e enginebackup.Listed) bool { return e.ID == l.ID }
+		expires, refused := slices.ContainsFunc(s.expired, is), slices.ContainsFunc(s.refused, is)
 		ours := l.Manifest != nil && l.Manifest.ClusterUID == s.retention.ClusterUID
 		switch {
 		case expires:
@@ -63,6 +65,9 @@ func (s *pruned) describe() cliv1alpha1.PrunedStore {
 			if b := s.unmarked(l.ID); b != "" {
 				out.Unmarked = append(out.Unmarked, b)
 			}
+		case refused:
+			l.Problem = s.ofAnotherHost(l.ID)
+			out.LeftAlone = append(out.LeftAlone, s.attempt(l))
 		case l.State == backup.Complete && ours:
 			out.Kept++
 		case l.State != backup.Complete:
@@ -95,6 +100,9 @@ func (s *pruned) attempt(l enginebackup.Listed) cliv1alpha1.StoredAttempt {
 			out.Backup = s.all[i].Name
 		}
 	}
+	if b := s.deletion.Marks(l.ID); b != nil {
+		out.Backup = b.Name // also of a BackupStore with the same location
+	}
 	return out
 }
 
@@ -102,11 +110,17 @@ func (s *pruned) attempt(l enginebackup.Listed) cliv1alpha1.StoredAttempt {
 // here: this may be a copy.
 func (s *pruned) unmarked(id backup.ID) string {
 	for i := range s.all {
-		if b := &s.all[i]; etcdbackup.ID(b) == id && b.Status.Deleted == nil && s.deleting(id) == nil {
+		if b := &s.all[i]; etcdbackup.ID(b) == id && b.Status.Deleted == nil && s.deletion.Marks(id) == nil {
 			return b.Name
 		}
 	}
 	return ""
+}
+
+// ofAnotherHost is why an attempt stays that another host has taken.
+func (s *pruned) ofAnotherHost(id backup.ID) error {
+	return fmt.Errorf("%s has taken it. Run `refit-agent backup prune %s --yes` there as root. To prune a copy of the directory, mount it at another path",
+		s.deletion.Refuses(id).Status.Node, s.store.Name)
 }
 
 // gone returns the EtcdBackups that succeeded and that retention has not deleted, but whose

@@ -34,6 +34,7 @@ var testNow = time.Date(2026, 11, 16, 10, 0, 0, 0, time.UTC)
 type bed struct {
 	dir        string
 	store      *refitv1alpha1.BackupStore
+	others     []refitv1alpha1.BackupStore
 	backups    map[string]*refitv1alpha1.EtcdBackup
 	operations []refitv1alpha1.ClusterUpgrade
 	secrets    map[string]*corev1.Secret
@@ -144,7 +145,7 @@ func (b *bed) BackupStore(context.Context, string) (*refitv1alpha1.BackupStore, 
 }
 
 func (b *bed) BackupStores(context.Context) ([]refitv1alpha1.BackupStore, error) {
-	return []refitv1alpha1.BackupStore{*b.store}, nil
+	return append(b.others, *b.store), nil
 }
 
 func (b *bed) BackupSecret(_ context.Context, name string) (*corev1.Secret, error) {

@@ -70,7 +70,7 @@ func (v *Verifier) Verify(ctx context.Context, c Stores, cluster, name string) (
 	}
 	stored, err := v.read(ctx, c, s, expected)
 	if err != nil {
-		return nil, explain(fmt.Errorf("%s is not verified: %w", name, err), s)
+		return nil, explain(fmt.Errorf("%s is not verified: %w", name, etcdbackup.Missing(b, err)), s)
 	}
 	result := v.result(cluster, b, s, stored, v.Now().Sub(started))
 	v.record(ctx, c, result)
@@ -140,6 +140,9 @@ func (v *Verifier) result(
 		Backup: b.Name, Store: s.Name, Location: etcdbackup.Location(&s.Spec), Object: backup.Key(s.Spec.Prefix, m.ID(), backup.ManifestName(stored.Digest)),
 		Digest: stored.Digest, Time: m.Time, EtcdVersion: m.EtcdVersion, Revision: m.Revision, Drilled: b.Status.Drilled != nil,
 		Decrypted: v.ring != nil, Seconds: int64(took.Seconds()),
+	}
+	if b.Status.Deleted != nil {
+		out.Deleted = b.Status.Deleted.UTC()
 	}
 	for _, part := range m.Parts {
 		out.Parts = append(out.Parts, cliv1alpha1.VerifiedPart{Name: part.Name, Stored: part.Stored.Size, Plain: part.Plain.Size})

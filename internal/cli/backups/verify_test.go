@@ -61,6 +61,25 @@ func TestTheProgressCountsEveryByte(t *testing.T) {
 	}
 }
 
+// Retention marks a backup first. Its objects stay after an error, and if it is the last good one.
+func TestAMarkedBackupWithAllObjectsIsVerified(t *testing.T) {
+	b := newBed(t)
+	b.backups["nightly"].Status.Deleted = &metav1.Time{Time: testNow}
+	v := &Verifier{Access: Access{Path: b.dir}, Now: time.Now, Report: func(int64, int64) {}}
+	if got, err := v.Verify(t.Context(), b, "prod", "nightly"); err != nil || !got.Deleted.Equal(testNow) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := v.Verify(t.Context(), b, "prod", "earlier"); err != nil || !got.Deleted.IsZero() {
+		t.Errorf("one that is not marked: %+v, %v", got, err)
+	}
+	if err := os.Remove(b.path(nightlyUID, backup.PartHost)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Verify(t.Context(), b, "prod", "nightly"); err == nil || !strings.Contains(err.Error(), "retention deleted nightly") {
+		t.Errorf("without a part: %v", err)
+	}
+}
+
 // A writer of the bucket can write everything but what the cluster records.
 func TestAForgedBackupIsNeverVerified(t *testing.T) {
 	flip := func(text []byte) []byte { text[len(text)/2] ^= 1; return text }

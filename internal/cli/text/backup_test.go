@@ -125,6 +125,10 @@ func TestPagesOfVerifications(t *testing.T) {
 	golden(t, "backup-verified", text.BackupVerification(v, text.Page{Width: 100}), 130)
 	v.Decrypted, v.Drilled, v.IdentityProven, v.Recipients = true, true, true, []string{"age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"}
 	golden(t, "backup-decrypted", text.BackupVerification(v, text.Page{Width: 100}), 130)
+	v.Deleted = backupTime
+	if got := text.BackupVerification(v, text.Page{Width: 130}); !strings.Contains(got, "Marked    as deleted on ") {
+		t.Errorf("a backup that is marked as deleted:\n%s", got)
+	}
 }
 
 func TestTransferHasTheTimeLeft(t *testing.T) {

@@ -30,6 +30,9 @@ func BackupVerification(v *cliv1alpha1.BackupVerification, p Page) string {
 	if v.IdentityProven {
 		w.backupField("Recorded", "IdentityProven in the status of BackupStore "+v.Store)
 	}
+	if !v.Deleted.IsZero() {
+		w.backupField("Marked", "as deleted on "+moment(v.Deleted)+": the next run of retention may delete its objects")
+	}
 	w.unproven(v)
 	return w.String()
 }

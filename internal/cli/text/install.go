@@ -34,6 +34,9 @@ func Install(i *cliv1alpha1.Install, p Page, command string) string {
 	for n, key := range i.Keys {
 		w.fact([]string{"Keys", ""}[min(n, 1)], key)
 	}
+	if i.NewKey != nil {
+		w.fact("", fmt.Sprintf("New key in %s: hosts install only what it signed. Store a copy in a safe place.", i.NewKey.PrivateKey))
+	}
 	w.installedBackups(i.Backups)
 	if i.DryRun {
 		w.becomes(i.Objects, p.Wide)

@@ -56,11 +56,30 @@ func ReleaseSkipped(r *MadeRelease) string {
 // ReleaseKey renders the files of a new key, and the next commands.
 func ReleaseKey(k *cliv1alpha1.ReleaseKey, command string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Private key  %s (keep it off the clusters: it determines what hosts install)\n", Clean(k.PrivateKey))
+	protection := "it has no passphrase"
+	if k.Encrypted {
+		protection = "it has a passphrase"
+	}
+	fmt.Fprintf(&b, "Private key  %s (%s; keep it off the clusters: it determines what hosts install)\n", Clean(k.PrivateKey), protection)
 	fmt.Fprintf(&b, "Public key   %s\n", Clean(k.PublicKey))
 	fmt.Fprintf(&b, "Fingerprint  %s\n", k.KeyID)
 	fmt.Fprintf(&b, "\nNext steps\n")
 	fmt.Fprintf(&b, "  Pin it on every host: %s install --release-key %s --source SOURCE\n", command, Quote(k.PublicKey))
 	fmt.Fprintf(&b, "  Sign with it: %s release sign FILE --key %s\n", command, Quote(k.PrivateKey))
+	return b.String()
+}
+
+// AddedRelease renders a ClusterRelease that was added to a cluster, and the next commands.
+func AddedRelease(r *cliv1alpha1.AddedRelease, command string) string {
+	var b strings.Builder
+	if r.Existed {
+		fmt.Fprintf(&b, "%s has ClusterRelease %s with the same content already: nothing was changed.\n", Clean(r.Cluster), r.Name)
+	} else {
+		fmt.Fprintf(&b, "Added ClusterRelease %s to %s, signed with the key %s.\n", r.Name, Clean(r.Cluster), r.KeyID)
+		fmt.Fprintln(&b, "Hosts install only what it lists by digest, because they accept this key.")
+	}
+	fmt.Fprintf(&b, "\nNext steps\n")
+	fmt.Fprintf(&b, "  Show the plan: %s plan --to %s\n", command, r.Kubernetes)
+	fmt.Fprintf(&b, "  Upgrade: %s upgrade --to %s\n", command, r.Kubernetes)
 	return b.String()
 }

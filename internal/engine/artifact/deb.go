@@ -47,9 +47,12 @@ func ReadDeb(ctx context.Context, path string) (Package, error) {
 	if out.Name == "" || out.Version == "" || out.Arch == "" {
 		return Package{}, errors.New("the package has no name, version or architecture")
 	}
-	out.Arch = archOf(debArchs, out.Arch)
+	out.Arch = ArchOfDeb(out.Arch)
 	return out, nil
 }
+
+// ArchOfDeb returns the name in Go of an architecture of Debian, empty for packages that fit all.
+func ArchOfDeb(arch string) string { return archOf(debArchs, arch) }
 
 // archOf returns the name of an architecture in Go.
 func archOf(names map[string]string, arch string) string {

@@ -36,14 +36,14 @@ func (r Release) For(os, arch string, parts ...refitv1alpha1.PartFacts) ([]refit
 	return out, nil
 }
 
-// ImagesFor returns the images that a host needs. It fails if the ClusterRelease has one of them
-// for other platforms only: the host would have to pull it during its upgrade.
-func (r Release) ImagesFor(os, arch string, controlPlane bool) ([]refitv1alpha1.ReleaseImage, error) {
-	images, missing := node.ImagesOf(r.Payload, os, arch, controlPlane)
-	if len(missing) > 0 {
-		return nil, r.lacks(os, arch, "image "+strings.Join(missing, ", "))
+// RequireImages fails if the ClusterRelease has an image that a host needs for other platforms
+// only: the host would have to pull it during its upgrade. An upgrade that is past its prefetch
+// must not depend on it: an earlier agent may have started it.
+func (r Release) RequireImages(os, arch string, controlPlane bool) error {
+	if _, missing := node.ImagesOf(r.Payload, os, arch, controlPlane); len(missing) > 0 {
+		return r.lacks(os, arch, "image "+strings.Join(missing, ", "))
 	}
-	return images, nil
+	return nil
 }
 
 func (r Release) lacks(os, arch, missing string) error {

@@ -13,6 +13,9 @@ import (
 // rpmArchs maps rpm's names of architectures to Go's where they differ.
 var rpmArchs = map[string]string{"x86_64": "amd64", "aarch64": "arm64", "noarch": ""}
 
+// ArchOfRpm returns the name in Go of an architecture of rpm, empty for packages that fit all.
+func ArchOfRpm(arch string) string { return archOf(rpmArchs, arch) }
+
 // ReadRpm reads the metadata of a package with rpm. It does not check the signature of the vendor:
 // the ClusterRelease has the digest of the file, and a signature.
 func ReadRpm(ctx context.Context, path string) (Package, error) {
@@ -38,7 +41,7 @@ func ReadRpm(ctx context.Context, path string) (Package, error) {
 		if fields[4] == "(none)" {
 			return Package{}, fmt.Errorf("%s is a package of sources", fields[1])
 		}
-		return Package{Name: fields[1], Version: strings.TrimPrefix(fields[2], "0:"), Arch: archOf(rpmArchs, fields[3])}, nil
+		return Package{Name: fields[1], Version: strings.TrimPrefix(fields[2], "0:"), Arch: ArchOfRpm(fields[3])}, nil
 	}
 	return Package{}, fmt.Errorf("the package has no name, version or architecture")
 }

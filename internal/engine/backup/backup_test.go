@@ -13,6 +13,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/refit-dev/refit/internal/engine/backup/recovered"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
@@ -254,19 +255,27 @@ func TestInvalidRequestsAreRefusedBeforeAnyWrite(t *testing.T) {
 }
 
 // In its own goroutine, a panic would end the agent.
-func TestPanicOfACheckEndsInTheGoroutineOfTheCaller(t *testing.T) {
-	k, m := newKeys(t), newMemory()
-	r := k.request(testCluster, testID)
-	r.Sources[0].Check = func(context.Context) error { panic("a bug") }
-	func() {
-		defer func() {
-			if p, is := recover().(*Panic); !is || p.String() != "a bug" || !strings.Contains(string(p.Stack), "TestPanicOfACheck") {
-				t.Errorf("recovered %+v", p)
+func TestPanicOfAnotherGoroutineIsAnError(t *testing.T) {
+	for situation, change := range map[string]func(m *memory, r *Request){
+		"a check":   func(_ *memory, r *Request) { r.Sources[0].Check = func(context.Context) error { panic("a bug") } },
+		"the store": func(m *memory, _ *Request) { m.put = func(string, io.Reader) ([]byte, bool, error) { panic("a bug") } },
+		"the store, while it reads": func(m *memory, _ *Request) {
+			m.put = func(_ string, from io.Reader) ([]byte, bool, error) {
+				_, _ = from.Read(make([]byte, 1))
+				panic("a bug")
 			}
-		}()
-		_, err := Store(t.Context(), Target{m, ""}, r)
-		t.Errorf("it returns %v", err)
-	}()
+		},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			k, m := newKeys(t), newMemory()
+			r := k.request(testCluster, testID)
+			change(m, &r)
+			_, err := Store(t.Context(), Target{m, ""}, r)
+			if p, is := errors.AsType[*recovered.Panic](err); !is || p.Value != "a bug" || len(m.objects) > 0 {
+				t.Errorf("got %v, stored: %d", err, len(m.objects))
+			}
+		})
+	}
 }
 
 func TestUploadEndsWhenItsSourcePanics(t *testing.T) {

@@ -58,7 +58,7 @@ func TestPruneKeepsWhatRetentionKeeps(t *testing.T) {
 	}
 	foreign := backup.ID{UID: otherUID, Attempt: 1}
 	mustStore(t, at, k.request(otherCluster, foreign))
-	deleted, err := Prune(t.Context(), at, testNow, backup.Retention{
+	deleted, _, err := Prune(t.Context(), at, testNow, backup.Retention{
 		ClusterUID: testCluster, Keep: backup.Keep{Last: 2},
 		Proven: func(id backup.ID, _ string) bool { return id == ids[0] },
 	}, unmarked)
@@ -100,7 +100,7 @@ func TestFailedDeletionIsReturned(t *testing.T) {
 		r.Time = testNow.Add(time.Duration(n-4) * time.Hour)
 		mustStore(t, Target{m, ""}, r)
 	}
-	deleted, err := Prune(t.Context(), Target{undeletable{m}, ""}, testNow, backup.Retention{ClusterUID: testCluster, Keep: backup.Keep{Last: 1}}, unmarked)
+	deleted, _, err := Prune(t.Context(), Target{undeletable{m}, ""}, testNow, backup.Retention{ClusterUID: testCluster, Keep: backup.Keep{Last: 1}}, unmarked)
 	if !errors.Is(err, backup.ErrDenied) || len(deleted) != 0 {
 		t.Errorf("deleted %v, %v", deleted, err)
 	}

@@ -12,17 +12,21 @@ import (
 // Mark records that an attempt is deleted.
 type Mark func(ctx context.Context, id backup.ID) error
 
-// Prune deletes what retention does not keep, as Delete does, and returns it.
-func Prune(ctx context.Context, in Target, now time.Time, r backup.Retention, mark Mark) ([]backup.ID, error) {
+// Prune deletes what retention does not keep, as Delete does, and returns it and what only other
+// hosts may delete.
+func Prune(ctx context.Context, in Target, now time.Time, r backup.Retention, mark Mark) (deleted []backup.ID, refused []Listed, err error) {
 	all, err := List(ctx, in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return Delete(ctx, in, Expired(now, r, all), mark)
+	expired, refused := Expired(now, r, all)
+	deleted, err = Delete(ctx, in, expired, mark)
+	return deleted, refused, err
 }
 
-// Expired returns those of the attempts of a store that retention does not keep.
-func Expired(now time.Time, r backup.Retention, all []Listed) []Listed {
+// Expired returns those of the attempts of a store that retention does not keep, and apart from
+// them those that only other hosts may delete.
+func Expired(now time.Time, r backup.Retention, all []Listed) (expired, refused []Listed) {
 	candidates := make([]backup.Stored, 0, len(all))
 	for _, l := range all {
 		if r.Running == nil || !r.Running(l.ID) {
@@ -30,13 +34,16 @@ func Expired(now time.Time, r backup.Retention, all []Listed) []Listed {
 		}
 	}
 	ids := backup.Expired(now, r.Keep, r.ClusterUID, candidates)
-	var expired []Listed
 	for _, l := range all {
-		if slices.Contains(ids, l.ID) {
+		switch {
+		case !slices.Contains(ids, l.ID):
+		case r.Refused != nil && r.Refused(l.ID):
+			refused = append(refused, l)
+		default:
 			expired = append(expired, l)
 		}
 	}
-	return expired
+	return expired, refused
 }
 
 // Delete deletes attempts, and returns those that are deleted. It continues after an error. An

@@ -10,6 +10,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/refit-dev/refit/internal/engine/backup/recovered"
 	"github.com/refit-dev/refit/internal/engine/backup/seal"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
@@ -29,7 +30,7 @@ func upload(ctx context.Context, to Target, header backup.Header, recipients []a
 	defer writer.CloseWithError(errPanicked)
 	put := make(chan error, 1)
 	go func() {
-		err := to.Store.Put(ctx, backup.Key(to.Prefix, header.ID, header.Part), reader)
+		err := recovered.Call(func() error { return to.Store.Put(ctx, backup.Key(to.Prefix, header.ID, header.Part), reader) })
 		reader.CloseWithError(errEndedEarly)
 		if err != nil {
 			cancel() // the source may wait for something else

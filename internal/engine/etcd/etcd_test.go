@@ -81,8 +81,8 @@ func TestThreeHealthyMembers(t *testing.T) {
 		}
 	})
 	t.Run("another version or number of members is unhealthy", func(t *testing.T) {
-		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.7.0", Members: 3}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "its version is 3.6.8, not 3.7.0")
-		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 2}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "it has 3 members, not 2")
+		failure(t, c.Prove(within(t, 5*time.Second), Proof{Version: "3.7.0", Members: 3}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "its version is 3.6.8, not 3.7.0")
+		failure(t, c.Prove(within(t, 5*time.Second), Proof{Version: "3.6.8", Members: 2}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "it has 3 members, not 2")
 	})
 	t.Run("a learner is named", func(t *testing.T) {
 		joined := s.reserve("m4")
@@ -99,7 +99,7 @@ func TestThreeHealthyMembers(t *testing.T) {
 			return err == nil && local.Learner
 		})
 		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", "m4", "learner")
-		failure(t, learner.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 4}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "learner")
+		failure(t, learner.Prove(within(t, 5*time.Second), Proof{Version: "3.6.8", Members: 4}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "learner")
 		if facts, err := learner.Facts(t.Context()); err != nil || !facts.Learner || facts.Healthy || facts.Name == "" {
 			t.Errorf("its facts are %+v (%v)", facts, err)
 		}
@@ -156,7 +156,7 @@ func TestFullDatabaseRaisesAnAlarm(t *testing.T) {
 		return err != nil
 	})
 	failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdAlarm", "NOSPACE of m1")
-	failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.6", Members: 1}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "NOSPACE")
+	failure(t, c.Prove(within(t, 5*time.Second), Proof{Version: "3.6.6", Members: 1}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "NOSPACE")
 	facts, err := c.Facts(t.Context())
 	if err != nil || !slices.Equal(facts.Alarms, []string{"NOSPACE of m1"}) {
 		t.Errorf("the facts are %+v (%v)", facts, err)

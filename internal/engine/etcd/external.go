@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -111,6 +112,8 @@ type survey struct {
 type surveyed struct {
 	Member // as the list of members has it, with the address at which it was queried
 	now    Member
+	// advertised are its client URLs, if an endpoint is queried instead.
+	advertised []string
 	// problem is why the member is unhealthy.
 	problem error
 }
@@ -120,13 +123,22 @@ func (m surveyed) facts() refitv1alpha1.ExternalEtcdMember {
 		Name: m.label(), ID: m.HexID(), Version: m.now.Version, Healthy: m.problem == nil, Leader: m.now.Leader, Learner: m.Learner || m.now.Learner,
 	}
 	if m.problem != nil {
-		out.Problem = refitv1alpha1.Clip(node.Redact(m.problem.Error()), maxProblem)
+		out.Problem = refitv1alpha1.Clip(node.Redact(cause(m.problem)), maxProblem)
 	}
 	return out
 }
 
+// cause returns an error without the layers of gRPC, which are longer than the field of a report.
+func cause(err error) string {
+	if _, transport, found := strings.Cut(err.Error(), `desc = "transport: `); found {
+		return strings.TrimSuffix(transport, `"`)
+	}
+	return err.Error()
+}
+
 // survey queries the endpoints for the members, then every member. A member is queried at the
-// endpoint that reaches it, which is what the API server uses, and else at its client URLs.
+// endpoint that reaches it, which is what the API server uses, and else at its client URLs. The
+// endpoint of a load balancer reaches another member with each connection.
 func (c *Client) survey(ctx context.Context) (*survey, error) {
 	all, err := c.discover(ctx)
 	if err != nil {
@@ -135,7 +147,13 @@ func (c *Client) survey(ctx context.Context) (*survey, error) {
 	var requests sync.WaitGroup
 	for i := range all.members {
 		m := &all.members[i]
-		requests.Go(func() { m.now, m.problem = c.query(ctx, m.Member) })
+		requests.Go(func() {
+			m.now, m.problem = c.query(ctx, m.Member)
+			if _, other := errors.AsType[*otherMemberError](m.problem); other && m.advertised != nil {
+				m.ClientURLs = m.advertised
+				m.now, m.problem = c.query(ctx, m.Member)
+			}
+		})
 	}
 	requests.Wait()
 	return all, nil
@@ -172,8 +190,8 @@ func (c *Client) discover(ctx context.Context) (*survey, error) {
 		return nil, fmt.Errorf("no endpoint of etcd lists its members: %w", errors.Join(problems...))
 	}
 	for i := range all.members {
-		if endpoint := at[all.members[i].ID]; endpoint != "" {
-			all.members[i].ClientURLs = []string{endpoint}
+		if m := &all.members[i]; at[m.ID] != "" {
+			m.advertised, m.ClientURLs = m.ClientURLs, []string{at[m.ID]}
 		}
 	}
 	slices.SortFunc(all.members, func(a, b surveyed) int { return cmp.Compare(a.label(), b.label()) })

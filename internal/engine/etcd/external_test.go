@@ -1,6 +1,8 @@
 package etcd
 
 import (
+	"io"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +32,34 @@ func healthyOf(facts *refitv1alpha1.ExternalEtcdFacts) []string {
 	return names
 }
 
+// balance returns the endpoint of a load balancer that connects to each member in turn.
+func (s *servers) balance() string {
+	s.t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
+	must(s.t, err)
+	s.t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for i := 0; ; i++ {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			member, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.members[i%len(s.members)].client, "https://"))
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			forward := func(to, from net.Conn) {
+				_, _ = io.Copy(to, from) // until one of them ends
+				_ = to.Close()
+			}
+			go forward(client, member)
+			go forward(member, client)
+		}
+	}()
+	return "https://" + listener.Addr().String()
+}
+
 func TestExternalEtcdWithThreeMembers(t *testing.T) {
 	t.Parallel()
 	s := start(t, "3.6.8", 3)
@@ -53,6 +83,17 @@ func TestExternalEtcdWithThreeMembers(t *testing.T) {
 		}
 	}
 
+	t.Run("the endpoint is a load balancer", func(t *testing.T) {
+		config := s.external(0)
+		config.Endpoints = []string{s.balance()}
+		for range 3 {
+			facts, err := ExternalFacts(t.Context(), config)
+			must(t, err)
+			if !slices.Equal(healthyOf(facts), []string{"m1", "m2", "m3"}) {
+				t.Errorf("the facts are %+v", facts)
+			}
+		}
+	})
 	t.Run("a backup is taken from a follower", func(t *testing.T) {
 		client, err := DialFollower(t.Context(), s.external(s.leader()))
 		must(t, err)
@@ -70,7 +111,7 @@ func TestExternalEtcdWithThreeMembers(t *testing.T) {
 			if lost.Name != "m3" || lost.Healthy || lost.Problem == "" || lost.Version != "" {
 				t.Fatalf("the first member is %+v", lost)
 			}
-			return slices.Equal(healthyOf(facts), []string{"m1", "m2"})
+			return slices.Equal(healthyOf(facts), []string{"m1", "m2"}) && strings.HasSuffix(lost.Problem, "connection refused")
 		})
 		client, err := DialFollower(t.Context(), s.external(2, s.leader()))
 		must(t, err)

@@ -88,7 +88,7 @@ func (c *Client) query(ctx context.Context, m Member) (Member, error) {
 	case err != nil:
 		return Member{}, err
 	case now.ID != m.ID:
-		return Member{}, fmt.Errorf("another member, %s, answers at its address", now.HexID())
+		return Member{}, &otherMemberError{id: now.HexID()}
 	case now.LeaderID == 0:
 		return now, errors.New("it has no leader")
 	case now.Learner:
@@ -97,6 +97,13 @@ func (c *Client) query(ctx context.Context, m Member) (Member, error) {
 		return now, fmt.Errorf("it reports: %s", strings.Join(now.Errors, "; "))
 	}
 	return now, readByQuorum(ctx, client)
+}
+
+// otherMemberError is an address at which another member answers.
+type otherMemberError struct{ id string }
+
+func (e *otherMemberError) Error() string {
+	return fmt.Sprintf("another member, %s, answers at its address", e.id)
 }
 
 // readByQuorum reads a key that need not exist, with a linearizable read.

@@ -82,6 +82,12 @@ func (c *Cluster) BackupSecret(ctx context.Context, name string) (*corev1.Secret
 		return nil, fmt.Errorf("there is no Secret %s/%s in %s. Create it, or use `refit-agent backup` on a control plane host that has them in a file",
 			refitv1alpha1.BackupNamespace, name, c.Name)
 	}
+	if apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("you may not get Secret %s/%s, which has the credentials of the store, and no ClusterRole of Refit allows it. "+
+			"Ask an administrator for the permission: `kubectl create role %s --namespace %s --verb get --resource secrets --resource-name %s; "+
+			"kubectl create rolebinding %s --namespace %s --role %s --user USER`. Or use `refit-agent backup` on a control plane host: %w",
+			refitv1alpha1.BackupNamespace, name, name, refitv1alpha1.BackupNamespace, name, name, refitv1alpha1.BackupNamespace, name, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read Secret %s/%s: %w", refitv1alpha1.BackupNamespace, name, err)
 	}

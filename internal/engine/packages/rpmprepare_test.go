@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,40 @@ func TestRpmRollbackToARepackedPackage(t *testing.T) {
 	if left, _ := filepath.Glob(h.onDisk("/etc/*.rpm*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+}
+
+// nfpm writes the algorithm once per file, rpmbuild once per package. rpm reads the first.
+func TestRpmRollbackToAPackageWithADigestAlgorithmPerFile(t *testing.T) {
+	h := newRpmHost(t)
+	h.install(h.packWithAlgorithms("1.35.4-1"))
+	h.at(map[string]string{"kubelet": "1.35.4-1"})
+	previous := h.prepared()
+	h.install(h.pack("kubelet", "1.36.3-1"))
+	h.rollBack(previous)
+	h.at(map[string]string{"kubelet": "1.35.4-1"})
+	if got := h.read("/etc/kubelet.conf"); got != "version 1.35.4-1\n" {
+		t.Errorf("the configuration is %q", got)
+	}
+}
+
+// packWithAlgorithms builds a kubelet whose header has a digest algorithm for each file.
+func (h *rpmHost) packWithAlgorithms(version string) string {
+	h.Helper()
+	r := rpm{root: h.TempDir(), lockTimeout: h.lockTimeout}
+	r.flags = []string{"--root", r.root, "--dbpath", "/var/lib/rpm"}
+	h.must(r.Install(h.Context(), []string{h.pack("kubelet", version)}, Options{}))
+	header, err := r.installedHeader(h.Context(), "kubelet")
+	h.must(err)
+	files, err := newFileList(header)
+	h.must(err)
+	payload, packed := filepath.Join(h.TempDir(), "payload"), filepath.Join(h.TempDir(), "kubelet.rpm")
+	sum, err := r.writePayload(h.Context(), payload, files)
+	h.must(err)
+	header.setNumbers(tagDigestAlgo, slices.Repeat([]uint64{files.digestAlgo}, len(files.paths))...)
+	header.setTexts(tagPayloadDigest, []string{sum})
+	delete(header, tagPayloadAlt)
+	h.must(writePackage(packed, "kubelet", header, payload))
+	return packed
 }
 
 // headerText is what a package is for its dependents.

@@ -125,7 +125,7 @@ func newFileList(h header) (*fileList, error) {
 	if long := h.numbers(tagLongFileSizes); len(long) > 0 {
 		l.sizes = long
 	}
-	if algo := h.numbers(tagDigestAlgo); len(algo) == 1 {
+	if algo := h.numbers(tagDigestAlgo); len(algo) > 0 { // nfpm writes one per file; rpm reads the first
 		l.digestAlgo = algo[0]
 	}
 	if newDigest(l.digestAlgo) == nil {

@@ -46,6 +46,9 @@ type Retention struct {
 	Relied func(id ID) bool
 	// Deleted reports whether an attempt is marked as deleted: what is left of it has to go.
 	Deleted func(id ID) bool
+	// Refused reports whether only another host may delete an attempt. It stays, and supersedes
+	// others.
+	Refused func(id ID) bool
 }
 
 // Stored is an attempt in a store, as retention sees it.

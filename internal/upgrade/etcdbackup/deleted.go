@@ -1,7 +1,9 @@
 package etcdbackup
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,22 +13,62 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// Deleting returns the EtcdBackup that must record that a stored attempt is deleted; nil if there
-// is none. node is the host whose directory is pruned. It marks only the backups that it has taken:
-// of others it may have a copy. Without a node, the directory is that of the store itself.
-func Deleting(store *refitv1alpha1.BackupStoreSpec, node string, all []refitv1alpha1.EtcdBackup) func(id backup.ID) *refitv1alpha1.EtcdBackup {
-	return func(id backup.ID) *refitv1alpha1.EtcdBackup {
-		for i := range all {
-			b := &all[i]
-			if store.Path != nil && node != "" && b.Status.Node != node {
-				continue
-			}
-			if b.Status.ReadBack != nil && b.Status.StartTime == nil && ID(b) == id {
-				return b
-			}
-		}
-		return nil
+// Deletion is how the EtcdBackups of a cluster record what a host deletes in a store. A nil one
+// records nothing.
+type Deletion struct {
+	Store *refitv1alpha1.BackupStore
+	// Stores are all BackupStores. Another location may have a replica, and a mark would delete the
+	// original.
+	Stores []refitv1alpha1.BackupStore
+	// Node is the node of the host. It matters only for a directory: the host marks the backups
+	// that it has taken, because of others it may have a copy.
+	Node string
+	All  []refitv1alpha1.EtcdBackup
+}
+
+// Marks returns the EtcdBackup that must record that a stored attempt is deleted; nil if there is
+// none.
+func (d *Deletion) Marks(id backup.ID) *refitv1alpha1.EtcdBackup {
+	if b := d.of(id); b != nil && d.takenHere(b) {
+		return b
 	}
+	return nil
+}
+
+// Refuses returns the EtcdBackup of a stored attempt that the host must not delete; nil if there is
+// none. Another host has taken it and has not marked it: this may be its directory, which hosts
+// share, or a copy.
+func (d *Deletion) Refuses(id backup.ID) *refitv1alpha1.EtcdBackup {
+	if b := d.of(id); b != nil && !d.takenHere(b) && b.Status.Deleted == nil {
+		return b
+	}
+	return nil
+}
+
+func (d *Deletion) takenHere(b *refitv1alpha1.EtcdBackup) bool {
+	return d.Store.Spec.Path == nil || b.Status.Node == d.Node
+}
+
+// of returns the EtcdBackup of an attempt whose objects are in the store.
+func (d *Deletion) of(id backup.ID) *refitv1alpha1.EtcdBackup {
+	for i := 0; d != nil && i < len(d.All); i++ {
+		b := &d.All[i]
+		if b.Status.ReadBack != nil && b.Status.StartTime == nil && ID(b) == id && original(b, d.Store, d.Stores) {
+			return b
+		}
+	}
+	return nil
+}
+
+// original reports whether a store has the objects of an EtcdBackup, and no replica of them: its
+// spec names the store, or another one with the same location and prefix.
+func original(b *refitv1alpha1.EtcdBackup, store *refitv1alpha1.BackupStore, stores []refitv1alpha1.BackupStore) bool {
+	if b.Spec.Store == store.Name {
+		return true
+	}
+	return slices.ContainsFunc(stores, func(s refitv1alpha1.BackupStore) bool {
+		return s.Name == b.Spec.Store && s.Spec.Prefix == store.Spec.Prefix && Location(&s.Spec) == Location(&store.Spec)
+	})
 }
 
 // MarkDeleted records in an EtcdBackup that its objects are deleted. It returns false, and changes
@@ -39,8 +81,12 @@ func MarkDeleted(current *refitv1alpha1.EtcdBackup, id backup.ID, now time.Time)
 	return true
 }
 
-// Deleted is the error of a backup that retention has deleted.
-func Deleted(b *refitv1alpha1.EtcdBackup) error {
+// Missing returns the error of a backup that is marked as deleted, if objects of it are missing,
+// and any other error as it is.
+func Missing(b *refitv1alpha1.EtcdBackup, err error) error {
+	if b.Status.Deleted == nil || !errors.Is(err, backup.ErrIncomplete) && !errors.Is(err, backup.ErrNotFound) {
+		return err
+	}
 	return fmt.Errorf("retention deleted %s from BackupStore %s on %s: choose another backup (`refit backup list`)",
 		b.Name, b.Spec.Store, phrase.Moment(b.Status.Deleted.Time))
 }

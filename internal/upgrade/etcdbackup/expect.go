@@ -9,14 +9,12 @@ import (
 )
 
 // Expect returns what a store must contain of a backup: the objects of this EtcdBackup and of no
-// other, as its agent has recorded them.
+// other, as its agent has recorded them. A backup that is marked as deleted may still have them
+// all: Missing explains it if not.
 func Expect(b *refitv1alpha1.EtcdBackup, store *refitv1alpha1.BackupStoreSpec, clusterUID string) (backup.Expected, error) {
 	s := &b.Status
 	if s.Digest == "" || s.ReadBack == nil {
 		return backup.Expected{}, fmt.Errorf("EtcdBackup %s has not succeeded: there is nothing to verify", b.Name)
-	}
-	if s.Deleted != nil {
-		return backup.Expected{}, Deleted(b)
 	}
 	if clusterUID == "" {
 		return backup.Expected{}, errors.New("the namespace kube-system has no UID, which identifies the cluster")

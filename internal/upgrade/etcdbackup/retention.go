@@ -6,17 +6,17 @@ import (
 )
 
 // Retention returns the retention of a BackupStore, with what its cluster does with backups now.
-// deleting returns the EtcdBackups that record what is deleted there.
+// d is nil if the objects are a copy.
 func Retention(
-	clusterUID string, store *refitv1alpha1.BackupStoreSpec, all []refitv1alpha1.EtcdBackup, operations []refitv1alpha1.ClusterUpgrade,
-	deleting func(backup.ID) *refitv1alpha1.EtcdBackup,
+	clusterUID string, store *refitv1alpha1.BackupStoreSpec, all []refitv1alpha1.EtcdBackup, operations []refitv1alpha1.ClusterUpgrade, d *Deletion,
 ) backup.Retention {
 	return backup.Retention{
 		ClusterUID: clusterUID, Keep: Keep(store), Proven: Drilled(all), Running: Running(all), Relied: Relied(all, operations),
 		Deleted: func(id backup.ID) bool {
-			b := deleting(id)
+			b := d.Marks(id)
 			return b != nil && b.Status.Deleted != nil
 		},
+		Refused: func(id backup.ID) bool { return d.Refuses(id) != nil },
 	}
 }
 

@@ -58,9 +58,11 @@ func (s *State) Next() Move {
 }
 
 func (s *State) forward() Move {
-	for _, step := range s.Steps {
+	for i, step := range s.Steps {
 		at := s.steps[step.Name]
-		if at.done {
+		// A journal that has passed a step was started by an agent that did not know it: running it
+		// now would precede what is already swapped.
+		if at.done || !at.started && s.anyStarted(s.Steps[i+1:]) {
 			continue
 		}
 		allowed := s.Order.Permit == refitv1alpha1.PermitApply || (step.Prefetch && s.Order.Permit == refitv1alpha1.PermitPrefetch)
@@ -72,6 +74,10 @@ func (s *State) forward() Move {
 		return Move{Kind: MoveRun, Step: step, Open: at.started, Retry: at.failed}
 	}
 	return Move{Kind: MoveFinish, Outcome: refitv1alpha1.NodeSucceeded}
+}
+
+func (s *State) anyStarted(steps []Step) bool {
+	return slices.ContainsFunc(steps, func(step Step) bool { return s.steps[step.Name].started })
 }
 
 // disrupted reports whether a disruptive step has started.

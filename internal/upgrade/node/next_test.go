@@ -237,6 +237,19 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// An agent may be replaced in the middle of a node by one that has a step more.
+func TestStepThatTheFormerAgentDidNotKnowIsNotRunAfterwards(t *testing.T) {
+	d := newSimulation(controlPlaneUpgrade, Order{Permit: refitv1alpha1.PermitApply})
+	for !slices.Contains(d.did, StepPods) {
+		d.step()
+	}
+	d.records = slices.DeleteFunc(d.records, func(r Record) bool { return r.Step == StepPods })
+	d.write(Record{Kind: Started, Step: StepEtcd})
+	if m := Next(d.records); m.Kind != MoveRun || m.Step.Name != StepEtcd || !m.Open {
+		t.Errorf("next is %s %s (open: %t), want the open %s", m.Kind, m.Step.Name, m.Open, StepEtcd)
+	}
+}
+
 func TestEtcdAndContainerdAreKeptWhenALaterStepFails(t *testing.T) {
 	d := newSimulation(controlPlaneUpgrade, apply)
 	d.fails[StepKubelet] = broken

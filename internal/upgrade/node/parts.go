@@ -2,6 +2,7 @@ package node
 
 import (
 	"slices"
+	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
@@ -79,7 +80,7 @@ func FilesOf(p refitv1alpha1.ReleasePayload, os, arch string, part refitv1alpha1
 }
 
 // ImagesOf returns the images of a ClusterRelease that a host needs, and the names of those that it
-// has for other platforms only.
+// has for other platforms only, although their names are those of all platforms.
 func ImagesOf(p refitv1alpha1.ReleasePayload, os, arch string, controlPlane bool) (images []refitv1alpha1.ReleaseImage, missing []string) {
 	has := map[string]bool{}
 	for _, image := range p.Images {
@@ -88,9 +89,20 @@ func ImagesOf(p refitv1alpha1.ReleasePayload, os, arch string, controlPlane bool
 		}
 	}
 	for _, image := range p.Images {
-		if (controlPlane || !image.ControlPlane) && !has[image.Name] {
+		if (controlPlane || !image.ControlPlane) && !has[image.Name] && !namesArch(image) {
 			missing, has[image.Name] = append(missing, image.Name), true
 		}
 	}
 	return images, missing
+}
+
+// namesArch reports whether the reference of an image names its architecture, as pause-amd64:3.10
+// does: it belongs to hosts of that platform alone. The name of a registry does not count.
+func namesArch(image refitv1alpha1.ReleaseImage) bool {
+	path := image.Name
+	if registry, rest, is := strings.Cut(path, "/"); is && strings.ContainsAny(registry, ".:") {
+		path = rest
+	}
+	words := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("/:@._-", r) })
+	return slices.Contains(words, image.Arch)
 }

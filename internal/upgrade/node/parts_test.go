@@ -157,3 +157,25 @@ func TestHostsOfAMixedClusterGetTheFilesAndImagesOfTheirArchitecture(t *testing.
 		t.Errorf("a worker does not need %v", missing)
 	}
 }
+
+func TestImagesWhoseNamesHaveAnArchitectureBelongToItsHosts(t *testing.T) {
+	for name, missing := range map[string]bool{
+		"registry.k8s.io/pause-amd64:3.10":          false,
+		"registry.k8s.io/etcd:3.6.8-0-amd64":        false,
+		"registry.example.com:5000/amd64/etcd:3.6":  false,
+		"amd64/busybox:1.36":                        false,
+		"registry.k8s.io/pause:3.10":                true,
+		"amd64.example.com/pause:3.10":              true,
+		"registry.example.com/pauseamd64/etcd:3.6":  true,
+		"registry.k8s.io/kube-proxy-arm64:v1.36.3":  true, // of another architecture than the image
+		"registry.example.com/vendor/etcd_amd64:v3": false,
+	} {
+		p := refitv1alpha1.ReleasePayload{Images: []refitv1alpha1.ReleaseImage{{Name: name, OS: "linux", Arch: "amd64"}}}
+		if images, got := ImagesOf(p, "linux", "arm64", true); len(images) != 0 || (len(got) > 0) != missing {
+			t.Errorf("%s: %v, missing %v", name, images, got)
+		}
+		if images, got := ImagesOf(p, "linux", "amd64", true); len(images) != 1 || len(got) != 0 {
+			t.Errorf("%s on its platform: %v, missing %v", name, images, got)
+		}
+	}
+}

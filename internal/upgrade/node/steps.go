@@ -79,7 +79,7 @@ var all = []Step{
 		Description: "renew the certificates that kubeadm renews during an upgrade",
 	},
 	{
-		Name: StepPods, Disrupts: true, Limit: 3 * time.Minute, Undo: UndoIfUnhealthy, when: controlPlane,
+		Name: StepPods, Limit: 6 * time.Minute, Undo: UndoIfUnhealthy, when: controlPlane,
 		Description: "restart other static pods that have read a kubeconfig before its renewal, such as kube-vip",
 	},
 	{

@@ -17,9 +17,10 @@ import (
 
 // agent simulates refit-agent: it reports and executes orders, step by step.
 type agent struct {
-	absent          bool // it was never installed
-	stopped         bool // installed, and does not run
-	passive         bool // it reports only on request
+	absent          bool   // it was never installed
+	stopped         bool   // installed, and does not run
+	passive         bool   // it reports only on request
+	version         string // of an agent that is older than the controller
 	reportsAt       time.Time
 	noticesAt       time.Time
 	memory          node.HostState // on its disk, which a restore of etcd does not change

@@ -194,7 +194,7 @@ func failedBackup(b *cluster.Backup) Wait {
 	w := Wait{
 		Reason: refitv1alpha1.ReasonBackupFailed, Node: b.Status.Node, ManualIntervention: true,
 		Message: fmt.Sprintf("EtcdBackup %s was stored, but not restored in a drill", b.Name),
-		Remedy:  "Upgrade the agents to the version of the controller: `refit install`. Then run `refit retry`",
+		Remedy:  "Upgrade the agents to the version of the controller: `refit abort`, `refit install`, then start the upgrade again",
 	}
 	if failure := b.Status.Error; failure != nil {
 		w.Message = fmt.Sprintf("EtcdBackup %s failed (%s): %s", b.Name, failure.Class, failure.Message)

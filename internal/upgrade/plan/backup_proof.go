@@ -184,7 +184,7 @@ func (v *view) openFindings(b *cluster.Backup, hop int) []openFinding {
 func notRehearsed(version string) refitv1alpha1.RehearsalFinding {
 	return refitv1alpha1.RehearsalFinding{
 		Reason: "NotRehearsed", Message: version + " was not rehearsed",
-		Remedy: "Upgrade the agents to the version of the controller: `refit install`",
+		Remedy: "Upgrade the agents to the version of the controller: `refit abort`, `refit install`, then start the upgrade again",
 	}
 }
 

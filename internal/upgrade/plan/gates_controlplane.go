@@ -19,7 +19,7 @@ func releaseMissing(d *deciding, _ *cluster.Node, hop int) *Wait {
 	version := d.plan.Hops[hop].Kubernetes
 	return &Wait{
 		Reason: refitv1alpha1.ReasonReleaseMissing, ManualIntervention: true, Message: fmt.Sprintf("The cluster has no ClusterRelease of %s", version),
-		Remedy: "Create and sign one: `refit release create --kubernetes " + version + " --from DIRECTORY`, then `refit release sign`",
+		Remedy: "Create, sign and add one: `refit release add " + version + " --from DIRECTORY`",
 	}
 }
 

@@ -100,7 +100,7 @@ func (m *machine) writeReport(w *world) {
 	observed, ahead := metav1.NewTime(m.clock(w)), m.skew.Milliseconds()
 	r := &refitv1alpha1.NodeReportStatus{
 		Answered: m.reportRequest, ObservedTime: &observed, NodeUID: types.UID(m.uid), MachineID: m.id, AcceptedSequence: m.agent.memory.Sequence, AcceptedEpoch: m.agent.memory.Epoch,
-		ClockOffsetMilliseconds: &ahead, OrderFormat: refitv1alpha1.MaxOrderFormat,
+		ClockOffsetMilliseconds: &ahead, OrderFormat: refitv1alpha1.MaxOrderFormat, AgentVersion: m.agent.version,
 	}
 	if m.controlPlane {
 		r.Addresses, r.EndpointReachable = m.addresses(w), new(m.reaches(w))
@@ -110,7 +110,7 @@ func (m *machine) writeReport(w *world) {
 		r.APIServer = &refitv1alpha1.APIServerFacts{Version: m.apiServer.version, Ready: m.apiServer.healthy()}
 	}
 	if m.controlPlane && w.external {
-		r.ExternalEtcd = w.externalEtcd()
+		r.ExternalEtcd = m.externalEtcd(w)
 	}
 	if m.etcd.version != "" {
 		r.Etcd = &refitv1alpha1.EtcdFacts{
@@ -120,8 +120,12 @@ func (m *machine) writeReport(w *world) {
 	m.report = r
 }
 
-// externalEtcd is the external etcd as every control plane node reaches it.
-func (w *world) externalEtcd() *refitv1alpha1.ExternalEtcdFacts {
+// externalEtcd is the external etcd as every control plane node reaches it, unless its agent is too
+// old to report it.
+func (m *machine) externalEtcd(w *world) *refitv1alpha1.ExternalEtcdFacts {
+	if m.agent.version != "" {
+		return nil
+	}
 	facts := &refitv1alpha1.ExternalEtcdFacts{ClusterID: "c1"}
 	for _, name := range []string{"etcd-1", "etcd-2", "etcd-3"} {
 		m := refitv1alpha1.ExternalEtcdMember{Name: name, Version: firstEtcd, Healthy: name != w.lost, Leader: name == "etcd-1"}
@@ -140,7 +144,7 @@ func (m *machine) noticeChange(w *world) {
 		return
 	}
 	if m.endpointChanged(w) || m.etcd.version != "" && m.memberChanged(w) ||
-		w.external && !reflect.DeepEqual(m.report.ExternalEtcd, w.externalEtcd()) {
+		w.external && !reflect.DeepEqual(m.report.ExternalEtcd, m.externalEtcd(w)) {
 		if m.agent.noticesAt.IsZero() {
 			m.agent.noticesAt = w.now.Add(w.duration(1, 3))
 		}

@@ -32,6 +32,18 @@ func externalMember(name string) func(*storyRun) {
 	}
 }
 
+// agentOfVersion is an agent that is replaced by one of an older version, or by the present one.
+func agentOfVersion(name, version string) func(*storyRun) {
+	return func(t *storyRun) {
+		if version != "" {
+			t.note("! the agent on %s is replaced by %s, which does not report an external etcd", name, version)
+		} else {
+			t.note("* the user runs refit install")
+		}
+		t.machine(name).agent.version = version
+	}
+}
+
 func without(names []string, name string) []string {
 	var out []string
 	for _, other := range names {
@@ -107,6 +119,12 @@ var controlPlaneStories = []story{
 		summary:  "A member of an external etcd fails while cp-2 is drained. cp-2 is not upgraded until the member is healthy.",
 		scenario: minor(shape(3, 0), func(sc *scenario) { sc.external = true }), ends: Succeeded,
 		script: []scriptEvent{{cordoned("cp-2"), externalMember("etcd-3")}, {at(20), externalMember("")}},
+	},
+	{
+		name:     "external-agent-older",
+		summary:  "An agent that does not report the external etcd is installed while cp-2 is drained. The remedy names its version.",
+		scenario: minor(shape(3, 0), func(sc *scenario) { sc.external = true }), ends: Succeeded,
+		script: []scriptEvent{{cordoned("cp-2"), agentOfVersion("cp-3", "v0.1.0")}, {at(20), agentOfVersion("cp-3", "")}},
 	},
 	{
 		name:     "stale-reports",

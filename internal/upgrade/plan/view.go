@@ -284,8 +284,13 @@ func (v *view) prefetched(n *cluster.Node, hop int) bool {
 	if !v.ordered(n, hop) {
 		return false
 	}
-	phase := v.phase(n)
-	return phase == refitv1alpha1.NodePrefetched || v.order(n).Spec.Permit == refitv1alpha1.PermitApply || v.partlyChanged(n)
+	order, phase := v.order(n), v.phase(n)
+	// A backup keeps what was prefetched, also until the agent has accepted its order: agents get
+	// it only after they have answered the one before.
+	if order.Spec.Permit == refitv1alpha1.PermitBackup {
+		phase = order.Status.Phase
+	}
+	return phase == refitv1alpha1.NodePrefetched || order.Spec.Permit == refitv1alpha1.PermitApply || v.partlyChanged(n)
 }
 
 // at reports whether the node runs the hop's version or a later one.

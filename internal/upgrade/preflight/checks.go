@@ -143,7 +143,7 @@ var checks = []Check{
 	{"AgentSilent", Block, safety | agent, needReports, agentSilent, "an agent does not respond"},
 	{"ReportOfAnotherMachine", Block, binding | safety | agent, needReports, reportOfAnotherMachine, "a NodeReport comes from a machine that was replaced"},
 	{"ReleaseKeyMissing", Block, binding | agent, needReports, releaseKeyMissing, "a host has no pinned key to verify ClusterReleases"},
-	{"RpmHost", Block, agent | binding, needReports, rpmHost, "a host has packages that Refit does not upgrade yet"},
+	{"PackageKindUnknown", Block, agent | binding, needReports, packageKindUnknown, "how Kubernetes was installed on a host is unknown"},
 	{"NotInRelease", Block, binding | agent, needHostFiles, notInRelease, "a ClusterRelease has no file for a part of a host"},
 	{"ServiceWrapped", Block, binding | agent, needReports, serviceWrapped, "a service starts a script instead of the binary that the upgrade replaces"},
 	{"KubeletConfigElsewhere", Block, agent, needReports, kubeletConfigElsewhere, "a kubelet does not read the configuration that the upgrade writes"},

@@ -127,7 +127,7 @@ func etcdTooOld(v *view) []Finding {
 			}
 			if reason != "" {
 				f := Finding{
-					Object:  etcdObject(n),
+					Object: etcdObject(n), ReportTime: n.etcdVersionTime(),
 					Message: fmt.Sprintf("%s (on %s, for %s)", reason, n.Name, h),
 					Remedy: fmt.Sprintf("Upgrade etcd separately first, one member at a time: set the image to registry.k8s.io/etcd:%s in "+
 						"/etc/kubernetes/manifests/etcd.yaml on %s. Leave etcd.local.imageTag empty in the kubeadm configuration: kubeadm would keep etcd "+

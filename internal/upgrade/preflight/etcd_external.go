@@ -40,7 +40,7 @@ func (v *view) externalMembers(check func(from *node, m refitv1alpha1.ExternalEt
 				continue
 			}
 			seen[m.Name] = true
-			f.Object = etcdMemberKind + m.Name
+			f.Object, f.ReportTime = etcdMemberKind+m.Name, e.from.Report.Observed()
 			found = append(found, f)
 		}
 	}
@@ -93,7 +93,7 @@ func (v *view) externalAlarms() []Finding {
 	for _, e := range v.external() {
 		if len(e.Alarms) > 0 {
 			return []Finding{{
-				Object:  etcdCluster,
+				Object: etcdCluster, ReportTime: e.from.Report.Observed(),
 				Message: "the external etcd has an active alarm: " + joinNames(e.Alarms),
 				Remedy: "For NOSPACE, run " + command("etcdctl compact REVISION; etcdctl defrag --cluster; etcdctl alarm disarm") +
 					". For CORRUPT, replace the member.",
@@ -109,7 +109,7 @@ func (v *view) externalNearQuota() []Finding {
 			continue
 		}
 		return []Finding{{
-			Object: etcdCluster,
+			Object: etcdCluster, ReportTime: e.from.Report.Observed(),
 			Message: fmt.Sprintf("the database of the external etcd uses %d MiB, %d%% of its quota of %d MiB: a full database rejects all writes",
 				e.DBSizeMiB, e.DBSizeMiB*100/e.QuotaMiB, e.QuotaMiB),
 			Remedy: "Defragment the members, one after the other: " + command("etcdctl defrag --cluster") + ". Or raise their quota-backend-bytes.",

@@ -14,7 +14,7 @@ import (
 // locked.
 func removedFeatureGate(v *view) []Finding {
 	var found []Finding
-	v.gateSets(func(component string, gates map[string]bool, hops []hop, s setting) {
+	v.gateSets(func(component string, gates, _ map[string]bool, hops []hop, s setting) {
 		for _, name := range slices.Sorted(maps.Keys(gates)) {
 			value := gates[name]
 			s.what = fmt.Sprintf("feature gate %s=%t", name, value)
@@ -29,18 +29,18 @@ func removedFeatureGate(v *view) []Finding {
 // featureGateIncomplete: a component does not start if an enabled gate depends on a disabled one.
 func featureGateIncomplete(v *view) []Finding {
 	var found []Finding
-	v.gateSets(func(component string, gates map[string]bool, hops []hop, s setting) {
+	v.gateSets(func(component string, gates, effective map[string]bool, hops []hop, s setting) {
 		if len(gates) == 0 {
 			return
 		}
-		rejects := func(f *kubefacts.Facts) bool { return len(f.BrokenGates(component, gates)) > 0 }
+		rejects := func(f *kubefacts.Facts) bool { return len(f.BrokenGates(component, effective)) > 0 }
 		at, rejected := v.firstRejecting(hops, rejects)
 		if !rejected {
 			return
 		}
 		var on []string
 		off := map[string]bool{}
-		for _, broken := range at.facts.BrokenGates(component, gates) {
+		for _, broken := range at.facts.BrokenGates(component, effective) {
 			on = append(on, broken.Gate.Name)
 			for _, name := range broken.Disabled {
 				off[name] = true
@@ -52,18 +52,20 @@ func featureGateIncomplete(v *view) []Finding {
 	return found
 }
 
-// gateSets visits the feature gates of every component.
-func (v *view) gateSets(visit func(component string, gates map[string]bool, hops []hop, s setting)) {
+// gateSets visits the feature gates of every component: those that are set in one place, and those
+// that the component has, which a kubelet takes from several places.
+func (v *view) gateSets(visit func(component string, gates, effective map[string]bool, hops []hop, s setting)) {
 	v.flagSets(func(component string, flags map[string]string, s setting) {
-		visit(component, parseGates(flags["feature-gates"]), v.ahead, s)
+		gates := parseGates(flags["feature-gates"])
+		visit(component, gates, gates, v.ahead, s)
 	})
 	shared := v.kubeletSettings().FeatureGates
-	visit(kubefacts.Kubelet, shared, v.kubeletHops(), setting{
+	visit(kubefacts.Kubelet, shared, shared, v.kubeletHops(), setting{
 		object: kubeletConfig, where: "the cluster's kubelet configuration",
 		edit: editKubelet,
 	})
 	if v.s.Kubeadm != nil && v.movesControlPlane() {
-		visit(kubefacts.KubeProxy, v.s.Kubeadm.ProxyGates, v.ahead, setting{
+		visit(kubefacts.KubeProxy, v.s.Kubeadm.ProxyGates, v.s.Kubeadm.ProxyGates, v.ahead, setting{
 			object: proxyConfig, where: "the kube-proxy configuration",
 			edit: "`kubectl -n kube-system edit configmap kube-proxy`",
 		})
@@ -77,7 +79,8 @@ func (v *view) gateSets(visit func(component string, gates map[string]bool, hops
 			same, has := shared[name]
 			return has && same == value
 		})
-		visit(kubefacts.Kubelet, own, n.hops, setting{object: n.object(), where: "the kubelet on " + n.Name, edit: kubeletFiles(n)})
+		where := setting{object: n.object(), where: "the kubelet on " + n.Name, edit: kubeletFiles(n)}
+		visit(kubefacts.Kubelet, own, n.Report.Kubelet.FeatureGates, n.hops, where)
 	}
 }
 

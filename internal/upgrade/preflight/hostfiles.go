@@ -32,7 +32,7 @@ func notInRelease(v *view) []Finding {
 
 // missingParts returns the parts and images of a host that the ClusterRelease of a hop lacks.
 func missingParts(h hop, n *node, arch string, installed []refitv1alpha1.PartFacts) []string {
-	if h.release == nil || len(installed) == 0 { // RpmHost reports a host without a known kind
+	if h.release == nil || len(installed) == 0 { // PackageKindUnknown reports a host without a known kind
 		return nil
 	}
 	var missing []string

@@ -163,16 +163,11 @@ func (v *view) endpoint() string {
 	return v.s.Endpoint.Address
 }
 
-func rpmHost(v *view) []Finding {
+func packageKindUnknown(v *view) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
 		switch r.PackageKind {
-		case refitv1alpha1.PackageBinary, refitv1alpha1.PackageDeb:
+		case refitv1alpha1.PackageBinary, refitv1alpha1.PackageDeb, refitv1alpha1.PackageRpm:
 			return Finding{}
-		case refitv1alpha1.PackageRpm:
-			return Finding{
-				Message: fmt.Sprintf("Kubernetes is installed from rpm packages on %s, which Refit does not upgrade yet", n.Name),
-				Remedy:  orLeaveOut(n, "Install Kubernetes there as plain binaries or from deb packages."),
-			}
 		}
 		return Finding{
 			Unknown: true,

@@ -3,6 +3,7 @@ package preflight
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/version"
 
@@ -74,8 +75,20 @@ func etcdTagPinned(v *view) []Finding {
 
 // etcdVersion returns the version that the agent reports, or else the one in the image tag.
 func (n *node) etcdVersion() string {
-	if n.Report != nil && n.Report.Etcd != nil && n.Report.Etcd.Version != "" {
+	if n.reportsEtcdVersion() {
 		return n.Report.Etcd.Version
 	}
 	return n.Static["etcd"].Version
+}
+
+// etcdVersionTime returns when the agent observed etcdVersion; zero if it is from the pod.
+func (n *node) etcdVersionTime() time.Time {
+	if n.reportsEtcdVersion() {
+		return n.Report.Observed()
+	}
+	return time.Time{}
+}
+
+func (n *node) reportsEtcdVersion() bool {
+	return n.Report != nil && n.Report.Etcd != nil && n.Report.Etcd.Version != ""
 }

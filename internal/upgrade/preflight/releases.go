@@ -20,9 +20,7 @@ func releaseMissing(v *view) []Finding {
 			Deferred: !v.s.Installed,
 			Object:   "ClusterRelease for " + h.String(),
 			Message:  fmt.Sprintf("the cluster has no %s for Kubernetes %s", what, h) + v.whyHop(h),
-			Remedy: fmt.Sprintf("Create one: %s. Then sign and apply it: %s",
-				command("refit release create --kubernetes "+wanted+" --from DIRECTORY > "+wanted+".json"),
-				command("refit release sign "+wanted+".json --key PRIVATE-KEY | kubectl apply --server-side -f -")),
+			Remedy:   "Create, sign and add one: " + command("refit release add "+wanted+" --from DIRECTORY"),
 		})
 	}
 	return found

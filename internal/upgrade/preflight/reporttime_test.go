@@ -25,6 +25,18 @@ func TestFindingsHaveTheTimeOfTheirReport(t *testing.T) {
 			}
 		}
 	}
+	external := func(change func(*refitv1alpha1.ExternalEtcdFacts)) func(*snapshot) {
+		return all(func(s *snapshot) {
+			s.Kubeadm.ExternalEtcd = true
+			for i := range 3 {
+				delete(s.Nodes[i].Static, "etcd")
+				s.Nodes[i].Report.Etcd = nil
+				s.Nodes[i].Report.ExternalEtcd = &refitv1alpha1.ExternalEtcdFacts{
+					ClusterID: "c1", QuotaMiB: 2048, Members: []refitv1alpha1.ExternalEtcdMember{{Name: "etcd-1", Version: "3.6.6", Healthy: true}},
+				}
+			}
+		}, at("cp-1", func(n *cluster.Node) { change(n.Report.ExternalEtcd) }))
+	}
 	for name, c := range map[string]struct {
 		change      func(*snapshot)
 		check       string
@@ -39,6 +51,30 @@ func TestFindingsHaveTheTimeOfTheirReport(t *testing.T) {
 		"member of etcd": {
 			check: "EtcdMemberUnhealthy", fromAReport: true,
 			change: at("cp-2", func(n *cluster.Node) { n.Report.Etcd.Healthy = false }),
+		},
+		"version of etcd that the agent reports": {
+			check: "EtcdTooOld", fromAReport: true,
+			change: at("cp-2", func(n *cluster.Node) { n.Report.Etcd.Version = "3.4.30" }),
+		},
+		"version of etcd in the image": {
+			check: "EtcdTooOld",
+			change: at("cp-2", func(n *cluster.Node) {
+				etcd := n.Static["etcd"]
+				etcd.Version, n.Report.Etcd.Version = "3.4.30", ""
+				n.Static["etcd"] = etcd
+			}),
+		},
+		"member of an external etcd": {
+			check: "EtcdMemberUnhealthy", fromAReport: true,
+			change: external(func(e *refitv1alpha1.ExternalEtcdFacts) { e.Members[0].Healthy = false }),
+		},
+		"alarm of an external etcd": {
+			check: "EtcdAlarm", fromAReport: true,
+			change: external(func(e *refitv1alpha1.ExternalEtcdFacts) { e.Alarms = []string{"NOSPACE of etcd-1"} }),
+		},
+		"size of an external etcd": {
+			check: "EtcdNearQuota", fromAReport: true,
+			change: external(func(e *refitv1alpha1.ExternalEtcdFacts) { e.DBSizeMiB = 2000 }),
 		},
 		"agent that does not respond": {
 			check:  "AgentSilent",

@@ -543,6 +543,22 @@ func etcdSituations() []situation {
 	}
 }
 
+// kubeletGates sets the feature gates of all kubelets, and those that worker-2 has.
+func kubeletGates(shared, effective map[string]bool) change {
+	return func(s *snapshot) {
+		s.Kubeadm.Kubelet.FeatureGates = shared
+		onReport("worker-2", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.FeatureGates = effective })(s)
+	}
+}
+
+// withoutDeclaredFeatures disables a gate and those that depend on it, except one.
+func withoutDeclaredFeatures(except bool) map[string]bool {
+	return map[string]bool{
+		"NodeDeclaredFeatures": false, "ExtendWebSocketsToKubelet": except, "InPlacePodLevelResourcesVerticalScaling": false,
+		"InPlacePodVerticalScalingInitContainers": false, "RestartAllContainersOnContainerExits": false,
+	}
+}
+
 func componentSituations() []situation {
 	gates := func(component, list string) change { return extraArgs(component, "feature-gates", list) }
 	return []situation{
@@ -571,6 +587,14 @@ func componentSituations() []situation {
 		{
 			check: "FeatureGateIncomplete", name: "dependency required from this hop on", want: Block,
 			change: gates("kube-apiserver", "NodeDeclaredFeatures=false"),
+		},
+		{
+			check: "FeatureGateIncomplete", name: "one kubelet adds a gate, and all enable its dependency",
+			change: kubeletGates(map[string]bool{"ClusterTrustBundle": true}, map[string]bool{"ClusterTrustBundle": true, "ClusterTrustBundleProjection": true}),
+		},
+		{
+			check: "FeatureGateIncomplete", name: "one kubelet enables a gate whose dependency all disable", want: Block,
+			change: kubeletGates(withoutDeclaredFeatures(false), withoutDeclaredFeatures(true)),
 		},
 
 		{check: "RemovedAdmissionPlugin", name: "supported plugin", change: extraArgs("kube-apiserver", "enable-admission-plugins", "NodeRestriction")},
@@ -815,9 +839,12 @@ func hostSituations() []situation {
 	yes, no := true, false
 	const day = 24 * time.Hour
 	return []situation{
-		{check: "RpmHost", name: "deb"},
-		{check: "RpmHost", name: "rpm", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = refitv1alpha1.PackageRpm }), want: Block},
-		{check: "RpmHost", name: "unknown", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" }), want: Block, unknown: true},
+		{check: "PackageKindUnknown", name: "deb"},
+		{check: "PackageKindUnknown", name: "rpm", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = refitv1alpha1.PackageRpm })},
+		{
+			check: "PackageKindUnknown", name: "unknown",
+			change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" }), want: Block, unknown: true,
+		},
 
 		{check: "NotInRelease", name: "in the ClusterRelease"},
 		{check: "NotInRelease", name: "no file for the architecture", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Arch = "arm64" }), want: Block},

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/refit-dev/refit/internal/engine/backup/recovered"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
@@ -18,7 +19,7 @@ func bounded(ctx context.Context, stall time.Duration, work func(ctx context.Con
 	defer cancel()
 	var steps atomic.Int64
 	done := make(chan error, 1)
-	go func() { done <- work(ctx, func() { steps.Add(1) }) }()
+	go func() { done <- recovered.Call(func() error { return work(ctx, func() { steps.Add(1) }) }) }()
 	ticker := time.NewTicker(stall)
 	defer ticker.Stop()
 	for before := int64(0); ; {
@@ -54,9 +55,11 @@ type boundedReader struct {
 func boundReader(ctx context.Context, stall time.Duration, body io.ReadCloser) io.ReadCloser {
 	reader, writer := io.Pipe()
 	go func() {
-		_, err := io.CopyBuffer(writer, body, make([]byte, 1<<20))
-		_ = body.Close() // it was only read
-		writer.CloseWithError(err)
+		writer.CloseWithError(recovered.Call(func() error {
+			defer body.Close() // it was only read
+			_, err := io.CopyBuffer(writer, body, make([]byte, 1<<20))
+			return err
+		}))
 	}()
 	stop := context.AfterFunc(ctx, func() { writer.CloseWithError(context.Cause(ctx)) })
 	return &boundedReader{reader, writer, stall, stop}

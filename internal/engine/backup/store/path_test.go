@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 	"testing/synctest"
 
+	"github.com/refit-dev/refit/internal/engine/backup/recovered"
 	"github.com/refit-dev/refit/internal/engine/durable/durabletest"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
@@ -220,6 +221,28 @@ func TestCanceledReadEnds(t *testing.T) {
 		}
 		_, _ = body.Close(), release.Close()
 	})
+}
+
+// panicking is a body whose Read panics.
+type panicking struct{ io.ReadCloser }
+
+func (panicking) Read([]byte) (int, error) { panic("a bug") }
+
+func (panicking) Close() error { return nil }
+
+// In its own goroutine, a panic would end the agent.
+func TestPanicOfAStoreIsAnError(t *testing.T) {
+	err := bounded(t.Context(), Stall, func(context.Context, func()) error { panic("a bug") })
+	if _, is := errors.AsType[*recovered.Panic](err); !is {
+		t.Errorf("got %v", err)
+	}
+	body := boundReader(t.Context(), Stall, panicking{})
+	if _, err := body.Read(make([]byte, 1)); errors.Is(err, io.EOF) {
+		t.Errorf("got %v", err)
+	} else if _, is := errors.AsType[*recovered.Panic](err); !is {
+		t.Errorf("got %v", err)
+	}
+	_ = body.Close()
 }
 
 func TestErrorsOfFileSystemsHaveAClass(t *testing.T) {
