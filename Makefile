@@ -33,10 +33,10 @@ E2E_UPGRADE_FULL_RUN ?= ^TestUpgrade
 E2E_BACKUP_RUN ?= ^(TestBackupDrill|TestBackupRestoreSingle)$$
 E2E_BACKUP_FULL_RUN ?= ^TestBackup
 E2E_HOSTS_RUN ?= ^TestHostsCI$$
-E2E_HOSTS_FULL_RUN ?= ^(TestHosts|TestVirtualIP)
+E2E_HOSTS_FULL_RUN ?= ^(TestHosts|TestVirtualIP|TestExternalEtcd|TestKubespray|TestRpm)
 
 # The targets of `make ci`, in order.
-CI := verify-tidy verify-generate language lint verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade e2e-hosts
+CI := verify-tidy verify-generate language lint site verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade e2e-hosts
 
 ##@ Development
 
@@ -128,6 +128,7 @@ test-apiserver-all: test-apiserver ## Run the API server tests on every version 
 define generate
 	$(CONTROLLER_GEN) object crd paths=./api/v1alpha1 output:object:dir=$(1)/api/v1alpha1 output:crd:dir=$(1)/config/crd
 	$(GO) run ./tools/apidocs -crds $(1)/config/crd -package api/v1alpha1 -to $(1)/docs/reference/api.md
+	$(GO) run ./tools/clidocs -to $(1)/docs/reference/cli.md
 	$(GO) run ./tools/language -vale $(1)/.vale/styles/Refit/Words.yml
 	$(GO) run ./tools/reasons -to $(1)/docs/troubleshooting.md
 endef
@@ -144,6 +145,17 @@ docs: ## Copy golden files and failure reasons into docs
 	$(GO) run ./tools/docs
 	$(GO) test -count=1 ./test/compatibility -update
 
+# The path at which the site is served.
+SITE_BASE ?= /
+
+# Only this target needs Node and the npm registry.
+.PHONY: site
+site: export SITE_BASE := $(SITE_BASE)
+site: website/node_modules/.package-lock.json ## Build the documentation site into bin/site and check its links
+	npm --prefix website test
+	npm --prefix website run build
+	$(GO) run ./tools/sitecheck -site bin/site -base $(SITE_BASE)
+
 .PHONY: verify-generate
 verify-generate: $(CONTROLLER_GEN) ## Check that the generated files are up to date
 	rm -rf bin/_generated
@@ -152,6 +164,7 @@ verify-generate: $(CONTROLLER_GEN) ## Check that the generated files are up to d
 	diff -u api/v1alpha1/zz_generated.deepcopy.go bin/_generated/api/v1alpha1/zz_generated.deepcopy.go
 	diff -ru config/crd bin/_generated/config/crd
 	diff -u docs/reference/api.md bin/_generated/docs/reference/api.md
+	diff -u docs/reference/cli.md bin/_generated/docs/reference/cli.md
 	diff -u docs/troubleshooting.md bin/_generated/docs/troubleshooting.md
 	$(GO) run ./tools/docs -verify
 	diff -u .vale/styles/Refit/Words.yml bin/_generated/.vale/styles/Refit/Words.yml
@@ -315,7 +328,7 @@ e2e-hosts: ## Check that Refit recognizes kinds of hosts, such as those with a v
 	$(call e2e,$(E2E_HOSTS_RUN),15m)
 
 .PHONY: e2e-hosts-full
-e2e-hosts-full: ## Upgrade clusters with a virtual IP (keepalived, kube-vip), and cut the power of its holder; E2E_HOSTS_FULL_RUN selects some
+e2e-hosts-full: ## Upgrade clusters with a virtual IP, an external etcd, the layout of kubespray, and rpm packages, with faults; E2E_HOSTS_FULL_RUN selects some
 	$(call e2e,$(E2E_HOSTS_FULL_RUN),3h)
 
 ##@ CI
@@ -329,6 +342,10 @@ ci: ## Run all checks that a change must pass
 		echo "==> $$target: $$((SECONDS - start)) s"; \
 	done; \
 	echo "==> ci: $$SECONDS s"
+
+website/node_modules/.package-lock.json: website/package.json website/package-lock.json
+	npm --prefix website ci --prefer-offline
+	touch $@
 
 # Built once per version: `go tool` would load a thousand packages on each run.
 $(LINTER): go.tools.mod go.tools.sum

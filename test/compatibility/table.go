@@ -31,8 +31,8 @@ var Table = []Section{
 		{Kind: "Five control plane nodes", Status: Expected},
 		{
 			Kind: "A virtual IP of keepalived that leaves a node whose API server is down", Status: Tested,
-			Note:  "the holder is upgraded last; `TestVirtualIPPowerCut`, which cuts the power of the holder, has not been run yet",
-			Tests: []string{"TestVirtualIPKeepalived"},
+			Note:  "the holder is upgraded last",
+			Tests: []string{"TestVirtualIPKeepalived", "TestVirtualIPPowerCut"},
 		},
 		{
 			Kind: "A virtual IP of kube-vip in static pods, with leader election", Status: Tested, Note: "the holder is upgraded last",
@@ -57,9 +57,14 @@ var Table = []Section{
 		{Kind: "Two etcd members", Status: Refused, Note: "can be waived", Checks: []string{"EtcdTwoMembers"}},
 		{Kind: "etcd 3.5 older than 3.5.26 to 3.6", Status: Refused, Checks: []string{"EtcdTooOld"}},
 		{
-			Kind: "External etcd, on the control plane hosts or on hosts of its own", Status: Expected,
-			Note:     "Refit checks every member and backs it up with the client certificate of the API server, and neither upgrades nor restores it",
-			Evidence: "unit tests with real members", Checks: []string{"EtcdExternal"},
+			Kind: "External etcd, on the control plane hosts or on hosts of its own", Status: Tested,
+			Note:  "Refit checks every member and backs it up with the client certificate of the API server, and neither upgrades nor restores it",
+			Tests: []string{"TestExternalEtcdOnControlPlanes", "TestExternalEtcdOnItsOwnHosts"}, Checks: []string{"EtcdExternal"},
+		},
+		{
+			Kind: "The certificates, etcd and kubelets of kubespray", Status: Tested,
+			Note:  "`KubeletConfigElsewhere` has to be waived: the kubelets keep the configuration that kubespray writes",
+			Tests: []string{"TestKubesprayLayout"},
 		},
 		{Kind: "External etcd older than kubeadm supports", Status: Refused, Checks: []string{"EtcdExternalTooOld"}},
 		{Kind: "kubeadm patches, as a directory on the host", Status: Expected, Evidence: "unit tests"},
@@ -71,9 +76,12 @@ var Table = []Section{
 		{Kind: "Kubernetes from binaries", Status: Tested, Tests: []string{"TestUpgradeCI"}},
 		{Kind: "Kubernetes from deb packages on hold", Status: Tested, Tests: []string{"TestUpgradeKinds/packages and containerd"}},
 		{
-			Kind: "Kubernetes from rpm packages", Status: Refused, Note: "no end-to-end test has upgraded such a host",
-			Checks: []string{"RpmHost"}, Evidence: "unit tests with rpm 4.18 of Debian",
+			Kind: "Kubernetes from rpm packages, locked with dnf 4", Status: Tested,
+			Note:  "with rpm 4.18 and dnf 4.14 of Debian, not on [Rocky Linux or RHEL](agent.md#rpm-packages)",
+			Tests: []string{"TestRpm"},
 		},
+		{Kind: "Rocky Linux, RHEL and other distributions with rpm", Status: Expected},
+		{Kind: "Packages of rpm format 6", Status: Refused, Note: "before the first change", Reasons: []string{"RepackFailed"}},
 		{Kind: "A kubelet in `/opt/bin`", Status: Expected, Evidence: "unit tests"},
 		{
 			Kind: "A directory that the upgrade must write and that is read-only, such as `/usr` with a part of the ClusterRelease", Status: Refused,

@@ -121,7 +121,7 @@ func TestBackupStores(t *testing.T) {
 			marked = append(marked, id)
 			return nil
 		}
-		deleted, err := backup.Prune(t.Context(), at, now, format.Retention{ClusterUID: clusterUID, Keep: format.Keep{Last: 2}}, mark)
+		deleted, _, err := backup.Prune(t.Context(), at, now, format.Retention{ClusterUID: clusterUID, Keep: format.Keep{Last: 2}}, mark)
 		if err != nil || len(deleted) != 1 || deleted[0].Attempt != 1 || !slices.Equal(marked, deleted) {
 			t.Errorf("deleted %v, marked %v, %v", deleted, marked, err)
 		}

@@ -74,11 +74,7 @@ func (b *Bed) podsAt(ctx context.Context, n *cluster.Node, parts builder.Release
 			errs = append(errs, fmt.Errorf("pod %s is of %s, want %s, ready: %t", p.Name, image, want[name], podReady(p)))
 		}
 	}
-	parted := []string{"kube-proxy"}
-	if n.Role() == cluster.RoleControlPlane {
-		parted = append(parted, "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
-	}
-	for _, name := range parted {
+	for _, name := range append(n.StaticPods(), "kube-proxy") {
 		if !seen[name] {
 			errs = append(errs, fmt.Errorf("no pod of %s is on %s", name, n.Name()))
 		}

@@ -28,11 +28,9 @@ func (b *Bed) filesAt(ctx context.Context, n *cluster.Node, r *Release) error {
 			}
 		}
 	}
-	if n.Role() == cluster.RoleControlPlane {
-		for _, component := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
-			if is["/etc/kubernetes/manifests/"+component+".yaml"] == "" {
-				errs = append(errs, fmt.Errorf("%s: the manifest of %s is gone", n.Name(), component))
-			}
+	for _, component := range n.StaticPods() {
+		if is["/etc/kubernetes/manifests/"+component+".yaml"] == "" {
+			errs = append(errs, fmt.Errorf("%s: the manifest of %s is gone", n.Name(), component))
 		}
 	}
 	return errors.Join(errs...)
@@ -50,8 +48,13 @@ func nothingLeft(ctx context.Context, n *cluster.Node) error {
 	if err != nil {
 		return err
 	}
+	// The agent notes each rpm that runs, and a killed one leaves temporary files.
+	rpm, err := find(ctx, n, []string{"/var/lib/rpm-state", "/usr/bin", "/opt/cni/bin"}, "-name", "refit-*.json", "-o", "-name", "*;[0-9a-f]*")
+	if err != nil {
+		return err
+	}
 	var errs []error
-	for _, file := range slices.Concat(left, copies) {
+	for _, file := range slices.Concat(left, copies, rpm) {
 		if file != "" {
 			errs = append(errs, fmt.Errorf("%s: %s was left behind", n.Name(), file))
 		}
@@ -59,12 +62,16 @@ func nothingLeft(ctx context.Context, n *cluster.Node) error {
 	return errors.Join(errs...)
 }
 
-// packagesClean verifies that dpkg's database matches the host.
+// packagesClean verifies that the database of the package manager matches the host.
 func packagesClean(ctx context.Context, n *cluster.Node) error {
+	checks := [][]string{{"dpkg", "--audit"}, {"dpkg", "--verify", "kubeadm", "kubelet", "kubectl", "containerd", "kubernetes-cni", "runc"}}
+	if n.Install() == builder.InstallRpm {
+		checks = [][]string{{"rpm", "--verify", "kubeadm", "kubelet", "kubectl", "containerd.io", "kubernetes-cni"}}
+	}
 	var errs []error
-	for _, argv := range [][]string{{"dpkg", "--audit"}, {"dpkg", "--verify", "kubeadm", "kubelet", "kubectl", "containerd", "kubernetes-cni", "runc"}} {
+	for _, argv := range checks {
 		out, err := n.Exec(ctx, argv...)
-		if err != nil && strings.Contains(err.Error(), "is not installed") {
+		if err != nil && n.Install() != builder.InstallRpm && strings.Contains(err.Error(), "is not installed") {
 			continue // a host without packages
 		}
 		var wrong []string
@@ -83,8 +90,8 @@ func packagesClean(ctx context.Context, n *cluster.Node) error {
 	return errors.Join(errs...)
 }
 
-// tolerated reports whether a line of dpkg --verify is about a configuration file, which belongs to
-// the host's owner, or about manuals, which the testbed's nodes lack.
+// tolerated reports whether a line of dpkg --verify or rpm --verify is about a configuration file,
+// which belongs to the host's owner, or about manuals, which the testbed's nodes lack.
 func tolerated(line string) bool {
 	fields := strings.Fields(line)
 	if len(fields) == 3 && fields[1] == "c" {

@@ -96,10 +96,12 @@ func Duration(t *testing.T, variable string, otherwise time.Duration) time.Durat
 	return d
 }
 
-// Mentions returns an error unless the text contains the word.
-func Mentions(text, word string) error {
-	if !strings.Contains(text, word) {
-		return fmt.Errorf("%q is not in %q", word, text)
+// Mentions returns an error unless the text contains the words.
+func Mentions(text string, words ...string) error {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return fmt.Errorf("%q is not in %q", word, text)
+		}
 	}
 	return nil
 }

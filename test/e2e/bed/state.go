@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -19,8 +20,10 @@ type State map[string]string
 // kubeconfigs differ each time, so only their names count.
 var watched = []string{
 	"/etc/kubernetes/manifests", "/etc/systemd/system", "/etc/containerd", "/etc/cni", "/etc/default/kubelet",
+	"/etc/sysconfig/kubelet", "/etc/dnf/plugins/versionlock.list",
 	"/usr/local/bin", "/usr/local/lib/systemd", "/lib/systemd/system/containerd.service", "/lib/systemd/system/kubelet.service", "/opt/cni/bin",
-	"/usr/bin/kubeadm", "/usr/bin/kubelet", "/usr/bin/kubectl", "/usr/bin/containerd", "/usr/bin/containerd-shim-runc-v2", "/usr/bin/ctr", "/usr/sbin/runc",
+	"/usr/bin/kubeadm", "/usr/bin/kubelet", "/usr/bin/kubectl", "/usr/bin/containerd", "/usr/bin/containerd-shim-runc-v2", "/usr/bin/ctr",
+	"/usr/sbin/runc", "/usr/bin/runc",
 	"/var/lib/kubelet/config.yaml", "/var/lib/kubelet/instance-config.yaml", "/var/lib/kubelet/kubeadm-flags.env",
 }
 
@@ -49,15 +52,29 @@ func StateOf(ctx context.Context, n *cluster.Node) (State, error) {
 			s[file] = "(there)"
 		}
 	}
-	packages, err := n.Exec(ctx, "dpkg-query", "--show", "--showformat=${Package} ${Version} ${Status}\n")
+	packages, err := packagesOn(ctx, n)
+	for name, version := range packages {
+		s["package "+name] = version
+	}
+	return s, err
+}
+
+// packagesOn returns the versions of the packages on a host, all of them if rpm has several.
+func packagesOn(ctx context.Context, n *cluster.Node) (map[string]string, error) {
+	argv := []string{"dpkg-query", "--show", "--showformat=${Package} ${Version} ${Status}\n"}
+	if n.Install() == builder.InstallRpm {
+		argv = []string{"rpm", "--query", "--all", "--queryformat", "%{NAME} %{VERSION}-%{RELEASE}\n"}
+	}
+	out, err := n.Exec(ctx, argv...)
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(packages)) {
-		name, version, _ := strings.Cut(strings.TrimSpace(line), " ")
-		s["package "+name] = version
+	found := map[string]string{}
+	for line := range Lines(string(out)) {
+		name, version, _ := strings.Cut(line, " ")
+		found[name] = strings.TrimSpace(found[name] + " " + version)
 	}
-	return s, nil
+	return found, nil
 }
 
 // find runs find in directories that may not exist.

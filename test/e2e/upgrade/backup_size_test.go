@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -28,7 +29,7 @@ const etcdPKI = "/etc/kubernetes/pki/etcd/"
 // the same data to the same disk. REFIT_BACKUP_GIB is the size of the data.
 func TestBackupSize(t *testing.T) {
 	gib := bed.Count(t, "REFIT_BACKUP_GIB", 2)
-	disk := int64(6*gib+8) << 30 // the database, its log, a copy, two stored backups, a restored copy, reserve, images
+	disk := int64(7*gib+8) << 30 // the database, its log, a copy, two stored backups, a restored copy, reserve, images
 	s := newSite(t, cluster.Spec{Name: "upsize", ControlPlanes: 1, Kubernetes: older, Disk: disk}, inCluster)
 	cp := s.OfRole(cluster.RoleControlPlane)[0]
 	s.pinBackups(t)
@@ -39,14 +40,42 @@ func TestBackupSize(t *testing.T) {
 	idle := s.costOf(t, cp, "idle", gib, func(ctx context.Context) (float64, error) { return 0, idleFor(ctx, 20*time.Second) })
 	save := s.costOf(t, cp, "snapshot_save", gib, func(ctx context.Context) (float64, error) { return saveSnapshot(ctx, cp) })
 	backup := s.costOf(t, cp, "backup", gib, func(context.Context) (float64, error) { s.backUpAs(t, "size", "None"); return 0, nil })
+	s.isStored(t, "size")
+	_, err := cp.Exec(t.Context(), "find", backupDir, "-mindepth", "1", "-delete") // so that the disk holds one stored backup
+	must(t, err)
 	drill := s.costOf(t, cp, "backup_drill", gib, func(context.Context) (float64, error) { s.backUpAs(t, "size-drill", "Restore"); return 0, nil })
 	show(t, "backup_share_of_snapshot_save", backup.seconds/save.seconds, "ratio")
 	show(t, "backup_drill_share_of_snapshot_save", drill.seconds/save.seconds, "ratio")
 	show(t, "backup_api_p99_share_of_idle", backup.p99/idle.p99, "ratio")
-	s.isStored(t, "size")
-	log, err := cp.Exec(t.Context(), "journalctl", "--unit=refit-agent", "--output=short-precise", "--grep=backup|snapshot")
+	s.isStored(t, "size-drill")
+	log, err := cp.Exec(t.Context(), "journalctl", "--unit=refit-agent", "--output=cat", "--grep=backup|snapshot")
 	must(t, err)
 	t.Logf("the agent:\n%s", log)
+	show(t, "backup_upload_share_of_snapshot_save", uploadOf(t, string(log), "size").Seconds()/save.seconds, "ratio")
+}
+
+// uploadOf returns how long a backup took from the start of its snapshot until the store had all of
+// it, encrypted, before it was read back.
+func uploadOf(t *testing.T, log, name string) time.Duration {
+	t.Helper()
+	var from, to time.Time
+	for line := range strings.Lines(log) {
+		var at struct {
+			Time            time.Time
+			Msg, Name, Step string
+		}
+		switch err := json.Unmarshal([]byte(line), &at); {
+		case err != nil || at.Name != name:
+		case at.Step == "snapshot":
+			from = at.Time
+		case strings.HasPrefix(at.Msg, "snapshot is stored"):
+			to = at.Time
+		}
+	}
+	if from.IsZero() || !to.After(from) {
+		t.Fatalf("the log of the agent does not show when the backup %s was uploaded", name)
+	}
+	return to.Sub(from)
 }
 
 // saveSnapshot runs `etcdctl snapshot save`, and returns its CPU time.
@@ -112,12 +141,33 @@ func fillEtcd(ctx context.Context, cp *cluster.Node, gib int) error {
 		return err
 	}
 	defer client.Close()
-	const size = 1 << 20
+	const size, perGiB = 1 << 20, 1 << 10
+	for g := range gib {
+		err := putAll(ctx, client, 8, perGiB, func(i int) (string, string) {
+			n := g*perGiB + i
+			return fmt.Sprintf("/refit-size/%06d", n), valueOf(uint64(n), size)
+		})
+		if err != nil {
+			return err
+		}
+		// etcd keeps the last entries of its log in memory and on disk until it takes a snapshot of
+		// its own. A database that has grown over months has no log as large as itself.
+		const snapshotCount = 10_000
+		if err := putAll(ctx, client, 64, snapshotCount, func(int) (string, string) { return "/refit-size/last", "" }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putAll puts values, some at the same time.
+func putAll(ctx context.Context, client *clientv3.Client, parallel, count int, pair func(i int) (key, value string)) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(8)
-	for i := range gib << 30 / size {
+	group.SetLimit(parallel)
+	for i := range count {
 		group.Go(func() error {
-			_, err := client.Put(ctx, fmt.Sprintf("/refit-size/%06d", i), valueOf(uint64(i), size))
+			key, value := pair(i)
+			_, err := client.Put(ctx, key, value)
 			return err
 		})
 	}

@@ -34,7 +34,7 @@ func TestUpgradeCI(t *testing.T) {
 	monitor.stop(t)
 
 	s.isAt(t, r)
-	s.reliedOnABackup(t, r)
+	s.ReliedOnABackup(t, "upgrade_ci", r)
 	s.restoreCI(t)
 	s.uninstall(t)
 	show(t, "upgrade_ci", time.Since(begun).Seconds(), "s")

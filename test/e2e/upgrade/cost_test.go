@@ -38,9 +38,10 @@ func (s *site) costOf(t *testing.T, cp *cluster.Node, name string, gib int, work
 	must(t, err)
 	watching, stop := context.WithCancel(t.Context())
 	var done sync.WaitGroup
-	var peak float64
+	var peak, memory float64
 	var answers []time.Duration
-	done.Go(func() { peak = peakOf(watching, cp) })
+	done.Go(func() { peak = peakOf(watching, cp, usedBytes) })
+	done.Go(func() { memory = peakOf(watching, cp, memoryBytes) })
 	done.Go(func() { answers = s.answerTimes(watching) })
 	begun := time.Now()
 	own, err := work(t.Context())
@@ -63,6 +64,7 @@ func (s *site) costOf(t *testing.T, cp *cluster.Node, name string, gib int, work
 	show(t, prefix+"_cpu_per_gib", c.cpu/float64(gib), "s")
 	show(t, prefix+"_disk", c.disk/(1<<30), "GiB")
 	show(t, prefix+"_disk_written", c.written/(1<<30), "GiB")
+	show(t, prefix+"_memory", memory/(1<<30), "GiB")
 	show(t, prefix+"_api_p99", c.p99*1000, "ms")
 	return c
 }
@@ -122,11 +124,38 @@ func writtenBytes(ctx context.Context, cp *cluster.Node) (float64, error) {
 	return sectors * 512, err
 }
 
-// peakOf returns the most bytes that were used until the context ends.
-func peakOf(ctx context.Context, cp *cluster.Node) float64 {
+// memoryBytes is the resident memory of the agent and of what it runs for a drill, with the pages
+// of the database that they have mapped. The cluster's own etcd is the oldest one.
+func memoryBytes(ctx context.Context, cp *cluster.Node) (float64, error) {
+	out, err := cp.Exec(ctx, "ps", "--no-headers", "--sort=start_time", "-o", "comm,rss", "-C", "etcd,etcdutl,refit-agent")
+	if err != nil {
+		return 0, err
+	}
+	var sum float64
+	live := true
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) != 2 {
+			return 0, fmt.Errorf("ps prints %q", line)
+		}
+		if fields[0] == "etcd" && live {
+			live = false
+			continue
+		}
+		kib, err := strconv.ParseFloat(fields[1], 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += kib * 1024
+	}
+	return sum, nil
+}
+
+// peakOf returns the largest measurement until the context ends.
+func peakOf(ctx context.Context, cp *cluster.Node, measure func(context.Context, *cluster.Node) (float64, error)) float64 {
 	var peak float64
 	for tick := time.NewTicker(500 * time.Millisecond); ; {
-		if used, err := usedBytes(ctx, cp); err == nil {
+		if used, err := measure(ctx, cp); err == nil {
 			peak = max(peak, used)
 		}
 		select {

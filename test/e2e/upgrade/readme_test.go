@@ -23,7 +23,7 @@ import (
 const (
 	readme = "../../../README.md"
 	// readmeMark precedes each block of README that is run.
-	readmeMark = "<!-- run by TestUpgradeReadme -->\n```\n"
+	readmeMark = "<!-- run by TestUpgradeReadme -->\n```bash\n"
 	// readmeCluster is the cluster that README creates.
 	readmeCluster = "demo"
 )
@@ -87,8 +87,8 @@ func follow(t *testing.T, script string) {
 	must(t, err)
 	cmd := exec.CommandContext(t.Context(), "script", "--quiet", "--return", "--flush", "--command", "bash "+file, "/dev/null")
 	cmd.Dir = "../../.."
-	cmd.Env = append(os.Environ(), "PATH="+parts.Bin+":"+os.Getenv("PATH"), "TERM=xterm", "COLUMNS=120")
-	cmd.Stdin = strings.NewReader("yes\n")
+	cmd.Env = append(os.Environ(), "PATH="+parts.Bin+":"+os.Getenv("PATH"), "TERM=xterm", "COLUMNS=120", "XDG_CONFIG_HOME="+t.TempDir())
+	cmd.Stdin = strings.NewReader("\nyes\nyes\n") // no passphrase for the new key; add the ClusterRelease; upgrade
 	said := &bed.Output{Line: func(line string) { t.Log(strings.TrimRight(line, "\r")) }}
 	cmd.Stdout, cmd.Stderr = said, said
 	must(t, cmd.Run())

@@ -19,7 +19,7 @@ import (
 const (
 	restoreRunbook = "../../../docs/runbooks/restore.md"
 	// restoreMark precedes each block of the runbook that is run.
-	restoreMark = "<!-- run by TestBackupRestore -->\n```\n"
+	restoreMark = "<!-- run by TestBackupRestore -->\n```bash\n"
 )
 
 // TestBackupRestoreSingle corrupts the data of the only etcd member and follows

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,8 +49,11 @@ func (u *upgrade) kubectl(ctx context.Context, args ...string) error {
 
 // install installs binaries of the target version on the node, the way they were installed before.
 func (u *upgrade) install(ctx context.Context, n *cluster.Node, binaries ...string) error {
-	if u.c.Spec().Install == builder.InstallDeb {
+	switch u.c.Spec().Install {
+	case builder.InstallDeb:
 		return u.installDeb(ctx, n, binaries)
+	case builder.InstallRpm:
+		return u.installRpm(ctx, n, binaries)
 	}
 	for _, binary := range binaries {
 		path := "/usr/local/bin/" + binary
@@ -79,6 +84,23 @@ func (u *upgrade) installDeb(ctx context.Context, n *cluster.Node, packages []st
 		}
 	}
 	return nil
+}
+
+// installRpm runs rpm, which does not know the versions that dnf has locked.
+func (u *upgrade) installRpm(ctx context.Context, n *cluster.Node, packages []string) error {
+	argv := []string{"rpm", "--upgrade"}
+	for _, file := range u.to.Rpms {
+		name := filepath.Base(file)
+		if !slices.ContainsFunc(packages, func(p string) bool { return strings.HasPrefix(name, p+"-"+strings.TrimPrefix(u.to.Kubernetes, "v")) }) {
+			continue
+		}
+		if err := n.CopyTo(ctx, file, "/root/"+name); err != nil {
+			return err
+		}
+		argv = append(argv, "/root/"+name)
+	}
+	_, err := n.Exec(ctx, argv...)
+	return err
 }
 
 // restartKubelet restarts the kubelet and waits until the node is Ready at the new version.

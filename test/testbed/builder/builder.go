@@ -64,6 +64,7 @@ type Release struct {
 	CNIBin        string   // directory with the CNI plugins
 	ContainerdBin string   // directory with the built containerd, its shim and ctr
 	Debs          []string // packages of Kubernetes, the CNI plugins and containerd
+	Rpms          []string // the same as rpm packages, after WithRpms
 	Images        []string // archives of the container images
 }
 
@@ -88,6 +89,19 @@ func (b *Builder) Release(ctx context.Context, kubernetes string) (Release, erro
 		Bin:     b.bin(parts.kubernetes), EtcdBin: b.bin(parts.etcd), CNIBin: b.bin(parts.cni), ContainerdBin: b.bin(parts.containerd),
 		Debs: debs, Images: parts.images.archives(b.cache.entry(parts.images)),
 	}, nil
+}
+
+// WithRpms returns the release with its rpm packages, and builds missing ones.
+func (b *Builder) WithRpms(ctx context.Context, release Release) (Release, error) {
+	parts, err := b.parts(ctx, release.Kubernetes)
+	if err != nil {
+		return Release{}, err
+	}
+	if err := b.ensure(ctx, parts.rpms()...); err != nil {
+		return Release{}, err
+	}
+	release.Rpms, err = rpmsOf(b.cache, parts.rpms())
+	return release, err
 }
 
 // ensure builds missing entries. The lookup needs no lock, and the lock is held for one entry at a

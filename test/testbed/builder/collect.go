@@ -12,7 +12,7 @@ import (
 // Collect copies the binaries, packages and images of the release into a directory, like a mirror.
 // It uses hard links on the file system of the cache.
 func (r Release) Collect(dir string) error {
-	from := slices.Clone(r.Debs)
+	from := slices.Concat(r.Debs, r.Rpms)
 	for _, folder := range []string{r.ContainerdBin, r.CNIBin} {
 		found, err := filepath.Glob(filepath.Join(folder, "*"))
 		if err != nil {

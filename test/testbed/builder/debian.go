@@ -98,6 +98,24 @@ func debianMirror(ctx context.Context, shop *workshop) string {
 	return ""
 }
 
+// downloadDebs downloads packages of Debian, and those that they need and the root of the nodes
+// does not have, to debs/ in dir.
+func downloadDebs(ctx context.Context, shop *workshop, root recipe, dir string, packages ...string) error {
+	debs := filepath.Join(dir, "debs")
+	if err := os.MkdirAll(filepath.Join(debs, "partial"), 0o755); err != nil {
+		return fmt.Errorf("creating directory: %w", err)
+	}
+	err := shop.run(ctx, command{argv: append([]string{
+		"apt-get", "--yes", "--download-only", "--no-install-recommends", "--option", "Debug::NoLocking=1",
+		"--option", "Dir::State::status=" + filepath.Join(shop.of(root), "root/var/lib/dpkg/status"),
+		"--option", "Dir::Cache::archives=" + debs, "install",
+	}, packages...)})
+	if err != nil {
+		return fmt.Errorf("downloading %s: %w", strings.Join(packages, ", "), err)
+	}
+	return os.RemoveAll(filepath.Join(debs, "partial"))
+}
+
 // keepPackages moves the files of some packages out of debootstrap's archive.
 func keepPackages(root, into string, names ...string) error {
 	if err := os.Mkdir(into, 0o755); err != nil {

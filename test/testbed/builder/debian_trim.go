@@ -15,15 +15,18 @@ var debianRubbish = []string{
 }
 
 // trim removes these files.
-func trim(root string) error {
-	for _, pattern := range debianRubbish {
+func trim(root string) error { return removeAll(root, debianRubbish) }
+
+// removeAll removes the files that patterns match.
+func removeAll(root string, patterns []string) error {
+	for _, pattern := range patterns {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
-			return fmt.Errorf("trimming: %w", err)
+			return fmt.Errorf("removing files: %w", err)
 		}
 		for _, path := range found {
 			if err := os.RemoveAll(path); err != nil {
-				return fmt.Errorf("trimming: %w", err)
+				return fmt.Errorf("removing files: %w", err)
 			}
 		}
 	}

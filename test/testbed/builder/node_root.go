@@ -33,8 +33,11 @@ func (n nodeRoot) version() string {
 
 func (n nodeRoot) inputs() []string {
 	inputs := []string{nodeFormat, containerdConfig(n.spec.Containerd, n.parts.release)}
-	if n.spec.Install == InstallBinaries {
+	switch n.spec.Install {
+	case InstallBinaries:
 		inputs = append(inputs, kubeletUnit, kubeadmDropIn, containerdUnit)
+	case InstallRpm:
+		inputs = append(append(inputs, rpmMacros), dpkgFiles...)
 	}
 	return append(inputs, heldPackages...)
 }
@@ -42,6 +45,8 @@ func (n nodeRoot) inputs() []string {
 func (n nodeRoot) needs() []recipe {
 	p := n.parts
 	switch {
+	case n.spec.Install == InstallRpm:
+		return append([]recipe{p.debian, p.rpmTools}, n.rpms()...)
 	case n.spec.Install == InstallDeb:
 		return p.debs()
 	case n.spec.Containerd == ContainerdDebian:
@@ -57,11 +62,11 @@ func (n nodeRoot) build(ctx context.Context, shop *workshop, dir string) error {
 	if err := shop.run(ctx, command{argv: []string{"cp", "--archive", "--reflink=auto", base, root}}); err != nil {
 		return err
 	}
-	for _, install := range []func(context.Context, *workshop, string) error{
-		n.installContainerd,
-		n.installKubernetes,
-		n.configure,
-	} {
+	steps := []func(context.Context, *workshop, string) error{n.installContainerd, n.installKubernetes, n.configure}
+	if n.spec.Install == InstallRpm {
+		steps = []func(context.Context, *workshop, string) error{n.installRpmTools, n.installRpms, n.configure}
+	}
+	for _, install := range steps {
 		if err := install(ctx, shop, root); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/refit-dev/refit/test/testbed/versions"
@@ -14,7 +15,11 @@ import (
 const (
 	InstallBinaries = "binaries" // binaries and units in /usr/local
 	InstallDeb      = "deb"      // packages on hold, from the testbed's apt repository
+	InstallRpm      = "rpm"      // packages locked with dnf, without dpkg on the node
 )
+
+// installs are all of them.
+var installs = []string{InstallBinaries, InstallDeb, InstallRpm}
 
 // The containerd of a node.
 const (
@@ -25,7 +30,7 @@ const (
 // A NodeImageSpec describes a node image.
 type NodeImageSpec struct {
 	Kubernetes string // v1.35.4
-	Install    string // InstallBinaries or InstallDeb
+	Install    string // InstallBinaries, InstallDeb or InstallRpm
 	Containerd string // ContainerdDebian or ContainerdBuilt
 }
 
@@ -42,8 +47,8 @@ type NodeImage struct {
 func (s NodeImageSpec) Validate() error {
 	_, err := versions.Lookup(s.Kubernetes)
 	errs := []error{err}
-	if s.Install != InstallBinaries && s.Install != InstallDeb {
-		errs = append(errs, fmt.Errorf("install %q: want %s or %s", s.Install, InstallBinaries, InstallDeb))
+	if !slices.Contains(installs, s.Install) {
+		errs = append(errs, fmt.Errorf("install %q: want %s", s.Install, strings.Join(installs, ", ")))
 	}
 	if s.Containerd != ContainerdDebian && s.Containerd != ContainerdBuilt {
 		errs = append(errs, fmt.Errorf("containerd %q: want %s or %s", s.Containerd, ContainerdDebian, ContainerdBuilt))

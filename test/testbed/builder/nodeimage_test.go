@@ -17,7 +17,7 @@ func TestNodeImageSpecs(t *testing.T) {
 	}
 	for _, bad := range []NodeImageSpec{
 		{Kubernetes: "v1.1.1", Install: InstallDeb, Containerd: ContainerdDebian},
-		{Kubernetes: "v1.36.3", Install: "rpm", Containerd: ContainerdDebian},
+		{Kubernetes: "v1.36.3", Install: "snap", Containerd: ContainerdDebian},
 		{Kubernetes: "v1.36.3", Install: InstallDeb, Containerd: "1.7"},
 	} {
 		if bad.Validate() == nil {
@@ -33,14 +33,14 @@ func TestNodeImagesWithTheSameContainerdShareTheStore(t *testing.T) {
 	}
 	p := partsOf("go1.26.8", release)
 	roots := map[string]bool{}
-	for _, install := range []string{InstallBinaries, InstallDeb} {
+	for _, install := range installs {
 		for _, containerd := range []string{ContainerdDebian, ContainerdBuilt} {
 			spec := NodeImageSpec{Kubernetes: "v1.36.3", Install: install, Containerd: containerd}
 			roots[keyOf(nodeRoot{spec: spec, parts: p})] = true
 		}
 	}
-	if len(roots) != 4 {
-		t.Errorf("four node images have %d roots", len(roots))
+	if len(roots) != 6 {
+		t.Errorf("six node images have %d roots", len(roots))
 	}
 	if keyOf(containerdSeed{kind: ContainerdDebian, parts: p}) == keyOf(containerdSeed{kind: ContainerdBuilt, parts: p}) {
 		t.Error("two kinds of containerd share a store")

@@ -18,6 +18,15 @@ type parts struct {
 	kubernetesDebs recipe // kubelet, kubeadm, kubectl
 	cniDeb         recipe // kubernetes-cni
 	containerdDeb  recipe // containerd, named like Debian's
+
+	nfpm             recipe // builds the rpm packages
+	runtime          recipe // Debian's containerd and runc for them
+	rpmTools         recipe // rpm and dnf
+	baseRpm          recipe // what the other rpm packages require
+	kubernetesRpms   recipe // kubelet, kubeadm, kubectl
+	cniRpm           recipe // kubernetes-cni
+	containerdRpm    recipe // containerd.io with the containerd to upgrade to
+	oldContainerdRpm recipe // containerd.io with Debian's containerd
 }
 
 // partsOf returns the recipes of a release.
@@ -39,6 +48,12 @@ func partsOf(toolchain string, release versions.Release) parts {
 	p.kubernetesDebs = kubernetesDebs(release, p.kubernetes)
 	p.cniDeb = cniDeb(p.cni)
 	p.containerdDeb = containerdDeb(p.containerd)
+	p.nfpm, p.runtime, p.rpmTools = nfpm(toolchain), debianRuntime{debian: p.debian}, rpmTools{debian: p.debian}
+	p.baseRpm = baseRpm(p.nfpm)
+	p.kubernetesRpms = kubernetesRpms(release, p.nfpm, p.kubernetes)
+	p.cniRpm = cniRpm(p.nfpm, p.cni)
+	p.containerdRpm = containerdRpm(p.nfpm, versions.ContainerdRelease, p.containerd, p.runtime)
+	p.oldContainerdRpm = containerdRpm(p.nfpm, versions.DebianContainerd, p.runtime, p.runtime)
 	return p
 }
 
@@ -49,6 +64,10 @@ func (p parts) all() []recipe {
 		p.cniDeb, p.containerdDeb, p.kubernetesDebs,
 	}
 }
+
+// rpms returns the recipes of the rpm packages that a ClusterRelease can have. They are built only
+// for clusters that were installed from rpm packages.
+func (p parts) rpms() []recipe { return []recipe{p.cniRpm, p.containerdRpm, p.kubernetesRpms} }
 
 // debs returns the recipes of packages for the apt repository.
 func (p parts) debs() []recipe {

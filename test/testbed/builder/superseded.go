@@ -46,8 +46,8 @@ func (b *Builder) current(ctx context.Context) (map[string]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		recipes := parts.all()
-		for _, install := range []string{InstallBinaries, InstallDeb} {
+		recipes := slices.Concat(parts.all(), parts.rpms(), []recipe{parts.rpmTools, parts.baseRpm, parts.oldContainerdRpm, parts.runtime, parts.nfpm})
+		for _, install := range installs {
 			for _, containerd := range []string{ContainerdDebian, ContainerdBuilt} {
 				node, seed, err := b.nodeRecipes(ctx, NodeImageSpec{Kubernetes: version, Install: install, Containerd: containerd})
 				if err != nil {

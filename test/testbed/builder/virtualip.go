@@ -2,8 +2,6 @@ package builder
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -44,19 +42,7 @@ func (keepalived) usually() time.Duration { return 10 * time.Second }
 func (k keepalived) needs() []recipe      { return []recipe{k.debian} }
 
 func (k keepalived) build(ctx context.Context, shop *workshop, dir string) error {
-	debs := filepath.Join(dir, "debs")
-	if err := os.MkdirAll(filepath.Join(debs, "partial"), 0o755); err != nil {
-		return fmt.Errorf("creating directory: %w", err)
-	}
-	err := shop.run(ctx, command{argv: []string{
-		"apt-get", "--yes", "--download-only", "--no-install-recommends", "--option", "Debug::NoLocking=1",
-		"--option", "Dir::State::status=" + filepath.Join(shop.of(k.debian), "root/var/lib/dpkg/status"),
-		"--option", "Dir::Cache::archives=" + debs, "install", "keepalived",
-	}})
-	if err != nil {
-		return fmt.Errorf("downloading keepalived: %w", err)
-	}
-	return os.RemoveAll(filepath.Join(debs, "partial"))
+	return downloadDebs(ctx, shop, k.debian, dir, "keepalived")
 }
 
 func kubeVIP(toolchain string) recipe {

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -70,6 +69,17 @@ kubernetesVersion: {{.Cluster.Spec.Kubernetes}}
 controlPlaneEndpoint: {{.Cluster.Endpoint}}
 {{- if .Cluster.Spec.CertificatesDir}}
 certificatesDir: {{.Cluster.Spec.CertificatesDir}}
+{{- end}}
+{{- with .Cluster.ExternalEtcd}}
+etcd:
+  external:
+    endpoints:
+{{- range .Endpoints}}
+    - {{.}}
+{{- end}}
+    caFile: {{.CA}}
+    certFile: {{.Cert}}
+    keyFile: {{.Key}}
 {{- end}}
 networking:
   podSubnet: {{.PodSubnet}}
@@ -150,7 +160,7 @@ func (n *Node) initialize(ctx context.Context) (secrets, error) {
 	if err := n.Kubeadm(ctx, "init", "--config", configFile, "--upload-certs"); err != nil {
 		return s, err
 	}
-	ca, err := n.Exec(ctx, "cat", cmp.Or(n.c.s.CertificatesDir, "/etc/kubernetes/pki")+"/ca.crt")
+	ca, err := n.Exec(ctx, "cat", n.c.s.certificatesDir()+"/ca.crt")
 	if err != nil {
 		return s, err
 	}

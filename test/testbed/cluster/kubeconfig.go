@@ -38,9 +38,14 @@ func (c *Cluster) Client() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// Release returns the binaries and images of a Kubernetes version in the cache.
+// Release returns the binaries, packages and images of a Kubernetes version in the cache. It has
+// rpm packages only for a cluster that was installed from them.
 func (c *Cluster) Release(ctx context.Context, kubernetes string) (builder.Release, error) {
-	return c.t.builder.Release(ctx, kubernetes)
+	release, err := c.t.builder.Release(ctx, kubernetes)
+	if err != nil || c.s.Install != builder.InstallRpm {
+		return release, err
+	}
+	return c.t.builder.WithRpms(ctx, release)
 }
 
 // Kubectl runs kubectl of the cluster's version on this machine.

@@ -16,11 +16,14 @@ type Node struct {
 // Name returns the name of the node, its host and its Kubernetes Node.
 func (n *Node) Name() string { return n.m.Name }
 
-// Role returns RoleControlPlane or RoleWorker.
+// Role returns RoleControlPlane or RoleWorker, or RoleEtcd of a host that is no node.
 func (n *Node) Role() string { return n.m.Role }
 
 // Zone returns the zone of the node, or an empty string.
 func (n *Node) Zone() string { return n.m.Zone }
+
+// Install returns the installation method of the node.
+func (n *Node) Install() string { return n.c.s.Install }
 
 // Address returns the address of the node on the bridge.
 func (n *Node) Address() netip.Addr { return n.c.s.nodeAddress(n.m.Number) }

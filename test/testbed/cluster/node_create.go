@@ -59,6 +59,12 @@ func (n *Node) layDirectories(ctx context.Context, image builder.NodeImage) erro
 		if err := os.MkdirAll(n.plainDir(path), 0o711); err != nil {
 			return err
 		}
+		// Packages expect the modes of their directories.
+		if info, err := os.Stat(filepath.Join(image.Root, path)); err == nil {
+			if err := os.Chmod(n.plainDir(path), info.Mode().Perm()); err != nil {
+				return err
+			}
+		}
 	}
 	if err := shareImages(ctx, image.Containerd, n.plainDir("/var/lib/containerd")); err != nil {
 		return err

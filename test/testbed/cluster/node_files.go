@@ -132,7 +132,7 @@ func (n *Node) enable(wants, unit string) error {
 
 func (n *Node) hosts() string {
 	text := "127.0.0.1 localhost\n::1 localhost\n"
-	for _, other := range n.c.Nodes() {
+	for _, other := range n.c.Hosts() {
 		text += fmt.Sprintf("%s %s\n", other.Address(), other.Name())
 	}
 	return text

@@ -23,6 +23,7 @@ const (
 	WorkloadNamespace = "testbed-smoke"
 	workloadName      = "web"
 	workloadDeadline  = 2 * time.Minute
+	serviceDeadline   = 30 * time.Second // until a Service leads to new Pods
 )
 
 // DeployWorkload runs a web server with two replicas and a Service, and waits for it. With two
@@ -55,8 +56,16 @@ func (c *Cluster) WaitWorkload(ctx context.Context) error {
 // apply retries: after a fault the controllers need a moment to elect a leader, and without them a
 // new namespace has no service account.
 func (c *Cluster) apply(ctx context.Context, manifest []byte) error {
-	for until := time.Now().Add(workloadDeadline); ; {
+	return retry(ctx, workloadDeadline, func() error {
 		_, err := c.Kubectl(ctx, bytes.NewReader(manifest), "apply", "--filename=-")
+		return err
+	})
+}
+
+// retry repeats work until it succeeds, or returns its last error.
+func retry(ctx context.Context, limit time.Duration, work func() error) error {
+	for until := time.Now().Add(limit); ; {
+		err := work()
 		if err == nil || time.Now().After(until) {
 			return err
 		}
@@ -101,7 +110,12 @@ func (c *Cluster) smoke(ctx context.Context) error {
 		out, err := c.Kubectl(ctx, nil, args...)
 		return strings.TrimSpace(string(out)), err
 	}
-	answer, err := exec("timeout", "5", "wget", "-q", "-O", "-", "http://"+workloadName+"."+WorkloadNamespace+".svc.cluster.local/")
+	answer := ""
+	// kube-proxy learns of the ready Pods after the API server does.
+	err := retry(ctx, serviceDeadline, func() (err error) {
+		answer, err = exec("timeout", "5", "wget", "-q", "-O", "-", "http://"+workloadName+"."+WorkloadNamespace+".svc.cluster.local/")
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("a Pod on %s cannot reach the Service by name: %w", c.clientNode().Name(), err)
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -26,8 +27,8 @@ type Spec struct {
 	Workers       int `json:"workers"`
 	// Kubernetes is the version, such as v1.35.4.
 	Kubernetes string `json:"kubernetes"`
-	// Install is the installation method: binaries in /usr/local/bin, or deb packages from a local
-	// apt repository.
+	// Install is the installation method: binaries in /usr/local/bin, deb packages from a local apt
+	// repository, or rpm packages.
 	Install string `json:"install"`
 	// Containerd is "debian" for the Debian package, or the version that the testbed builds.
 	Containerd string `json:"containerd"`
@@ -43,6 +44,11 @@ type Spec struct {
 	VIPUnchecked bool `json:"vipUnchecked,omitempty"`
 	// CertificatesDir is kubeadm's directory of certificates, if it is not the default.
 	CertificatesDir string `json:"certificatesDir,omitempty"`
+	// Etcd is EtcdExternal or EtcdExternalHosts for an etcd that systemd runs. If empty, etcd runs
+	// as static pods of the control plane nodes.
+	Etcd string `json:"etcd,omitempty"`
+	// Layout is LayoutKubespray for the files of kubespray. If empty, they are kubeadm's.
+	Layout string `json:"layout,omitempty"`
 }
 
 // The software of a virtual IP.
@@ -65,7 +71,16 @@ func (s *Spec) Default() {
 	if s.Containerd == "" {
 		s.Containerd = builder.ContainerdBuilt
 	}
+	if s.Layout == LayoutKubespray && s.Etcd == "" {
+		s.Etcd = EtcdExternal
+	}
+	if s.Layout == LayoutKubespray && s.CertificatesDir == "" {
+		s.CertificatesDir = kubesprayPKI
+	}
 }
+
+// certificatesDir is kubeadm's directory of certificates.
+func (s *Spec) certificatesDir() string { return cmp.Or(s.CertificatesDir, "/etc/kubernetes/pki") }
 
 var nameRule = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$`)
 
@@ -75,7 +90,7 @@ func (s *Spec) Validate() error {
 	if !nameRule.MatchString(s.Name) {
 		errs = append(errs, fmt.Errorf("name %q: want a letter, then letters, digits or '-', 20 at most", s.Name))
 	}
-	if s.ControlPlanes < 1 || s.Workers < 0 || s.ControlPlanes+s.Workers > maxNodes {
+	if s.ControlPlanes < 1 || s.Workers < 0 || s.ControlPlanes+s.Workers+len(etcdHosts(*s)) > maxNodes {
 		errs = append(errs, fmt.Errorf("%d control planes and %d workers: want at least one control plane and %d nodes at most",
 			s.ControlPlanes, s.Workers, maxNodes))
 	}
@@ -89,10 +104,24 @@ func (s *Spec) Validate() error {
 	switch {
 	case s.VIP != "" && s.VIP != VIPKeepalived && s.VIP != VIPKubeVIP:
 		errs = append(errs, fmt.Errorf("vip %q: want %s or %s", s.VIP, VIPKeepalived, VIPKubeVIP))
+	case s.VIP == VIPKeepalived && s.Install == builder.InstallRpm:
+		errs = append(errs, fmt.Errorf("vip %q: only the deb package exists, and nodes with rpm packages have no dpkg", s.VIP))
 	case s.VIPUnchecked && s.VIP != VIPKeepalived:
 		errs = append(errs, fmt.Errorf("vip %q without a health check: only %s can do that", s.VIP, VIPKeepalived))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.validateEtcd())...)
+}
+
+func (s *Spec) validateEtcd() error {
+	switch {
+	case s.Etcd != "" && s.Etcd != EtcdExternal && s.Etcd != EtcdExternalHosts:
+		return fmt.Errorf("etcd %q: want %s or %s", s.Etcd, EtcdExternal, EtcdExternalHosts)
+	case s.Layout != "" && s.Layout != LayoutKubespray:
+		return fmt.Errorf("layout %q: want %s", s.Layout, LayoutKubespray)
+	case s.Layout == LayoutKubespray && s.Install != builder.InstallBinaries:
+		return fmt.Errorf("layout %s: it has %s, not %s", s.Layout, builder.InstallBinaries, s.Install)
+	}
+	return nil
 }
 
 // Image is the node image of the cluster.

@@ -20,12 +20,17 @@ func TestInvalidSpecs(t *testing.T) {
 		"no control plane":             {func(s *Spec) { s.ControlPlanes = -1 }, "at least one control plane"},
 		"more nodes than addresses":    {func(s *Spec) { s.Workers = 100 }, "60 nodes at most"},
 		"an unsupported version":       {func(s *Spec) { s.Kubernetes = "v1.2.3" }, "supported versions"},
-		"an unknown installation":      {func(s *Spec) { s.Install = "rpm" }, "want binaries or deb"},
+		"an unknown installation":      {func(s *Spec) { s.Install = "snap" }, "want binaries, deb, rpm"},
 		"an unknown containerd":        {func(s *Spec) { s.Containerd = "1.7" }, "want debian or " + builder.ContainerdBuilt},
 		"a disk too small for a node":  {func(s *Spec) { s.Disk = 1 << 30 }, "at least 3G"},
 		"an unknown virtual IP":        {func(s *Spec) { s.VIP = "ucarp" }, "want keepalived or kube-vip"},
+		"keepalived without dpkg":      {func(s *Spec) { s.VIP, s.Install = VIPKeepalived, builder.InstallRpm }, "no dpkg"},
 		"kube-vip without a check":     {func(s *Spec) { s.VIP, s.VIPUnchecked = VIPKubeVIP, true }, "only keepalived"},
 		"a load balancer without one":  {func(s *Spec) { s.VIPUnchecked = true }, "only keepalived"},
+		"an unknown etcd":              {func(s *Spec) { s.Etcd = "docker" }, "want external or external-hosts"},
+		"hosts beyond the addresses":   {func(s *Spec) { s.Workers, s.Etcd = 58, EtcdExternalHosts }, "60 nodes at most"},
+		"an unknown layout":            {func(s *Spec) { s.Layout = "kops" }, "want kubespray"},
+		"packages of kubespray":        {func(s *Spec) { s.Layout, s.Install = LayoutKubespray, builder.InstallDeb }, "it has binaries, not deb"},
 		"an empty zone":                {func(s *Spec) { s.Zones = []string{"a", ""} }, "zones"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +48,7 @@ func TestInvalidSpecs(t *testing.T) {
 }
 
 func TestValidateReturnsAllErrors(t *testing.T) {
-	err := (&Spec{Name: "X", ControlPlanes: 1, Kubernetes: "v1.35.4", Install: "rpm", Containerd: "0"}).Validate()
+	err := (&Spec{Name: "X", ControlPlanes: 1, Kubernetes: "v1.35.4", Install: "snap", Containerd: "0"}).Validate()
 	for _, want := range []string{"name", "install", "containerd"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not mention %s", err, want)

@@ -35,6 +35,8 @@ type state struct {
 	Bin   string   `json:"programs,omitempty"`
 	Phase string   `json:"phase"`
 	Nodes []member `json:"nodes"`
+	// EtcdHosts are hosts of an external etcd that are no nodes.
+	EtcdHosts []member `json:"etcdHosts,omitempty"`
 }
 
 // member is the record of a node.
@@ -121,7 +123,7 @@ func (t *Testbed) claim(ctx context.Context, spec Spec) (s *state, release func(
 		if release, err = machine.TryLock(t.busyFile(spec.Name)); err != nil {
 			return err
 		}
-		s = &state{Spec: spec, Number: number, Phase: PhaseComing, Nodes: members(spec)}
+		s = &state{Spec: spec, Number: number, Phase: PhaseComing, Nodes: members(spec), EtcdHosts: etcdHosts(spec)}
 		if err := t.save(s); err != nil {
 			release()
 			return err
@@ -165,4 +167,16 @@ func members(spec Spec) []member {
 	add(RoleControlPlane, "cp", spec.ControlPlanes)
 	add(RoleWorker, "worker", spec.Workers)
 	return nodes
+}
+
+// etcdHosts names the hosts of an external etcd that has its own.
+func etcdHosts(spec Spec) []member {
+	var hosts []member
+	if spec.Etcd == EtcdExternalHosts {
+		for i := range externalHosts {
+			name := fmt.Sprintf("%s-etcd-%d", spec.Name, i+1)
+			hosts = append(hosts, member{Name: name, Role: RoleEtcd, Number: spec.ControlPlanes + spec.Workers + i + 1})
+		}
+	}
+	return hosts
 }

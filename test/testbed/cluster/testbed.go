@@ -67,7 +67,7 @@ func (t *Testbed) Node(name string) (*Node, error) {
 	}
 	var known []string
 	for _, c := range clusters {
-		for _, n := range c.Nodes() {
+		for _, n := range c.Hosts() {
 			if n.Name() == name {
 				return n, nil
 			}

@@ -90,7 +90,7 @@ func (c *Cluster) unready(ctx context.Context, client kubernetes.Interface) (wai
 			waiting = append(waiting, "node "+n.Name())
 			continue
 		}
-		for _, component := range systemPods(n.Role()) {
+		for _, component := range n.systemPods() {
 			if !podReady(pods.Items, n.Name(), component) {
 				waiting = append(waiting, component+" on "+n.Name())
 			}
@@ -102,12 +102,18 @@ func (c *Cluster) unready(ctx context.Context, client kubernetes.Interface) (wai
 	return waiting, nil
 }
 
-// systemPods returns the prefixes of the Pods that kubeadm runs on a node of a role.
-func systemPods(role string) []string {
-	if role == RoleControlPlane {
-		return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"}
+// systemPods returns the prefixes of the Pods that kubeadm runs on a node.
+func (n *Node) systemPods() []string { return append(n.StaticPods(), "kube-proxy") }
+
+// StaticPods returns the static pods that kubeadm runs on a node.
+func (n *Node) StaticPods() []string {
+	switch {
+	case n.Role() != RoleControlPlane:
+		return nil
+	case n.c.s.Etcd != "":
+		return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}
 	}
-	return []string{"kube-proxy"}
+	return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"}
 }
 
 func nodeReady(nodes []corev1.Node, name string) bool {

@@ -70,7 +70,7 @@ func (t *Testbed) make(ctx context.Context, spec Spec, phase string, keep bool) 
 	}
 	s.Root, s.Apt, s.Bin = image.Root, t.builder.AptRepository(), kubernetes.Bin
 	c = &Cluster{t: t, s: s}
-	err = c.up(ctx, image)
+	err = c.up(ctx, image, kubernetes.EtcdBin)
 	if err == nil {
 		s.Phase = phase
 		err = t.save(s)
@@ -84,7 +84,7 @@ func (t *Testbed) make(ctx context.Context, spec Spec, phase string, keep bool) 
 	return c, release, err
 }
 
-func (c *Cluster) up(ctx context.Context, image builder.NodeImage) error {
+func (c *Cluster) up(ctx context.Context, image builder.NodeImage, etcd string) error {
 	if err := c.t.save(c.s); err != nil {
 		return err
 	}
@@ -96,7 +96,9 @@ func (c *Cluster) up(ctx context.Context, image builder.NodeImage) error {
 		work    func() error
 	}{
 		{"bridge and load balancer", 0, func() error { return c.ensureMachine(ctx) }},
-		{fmt.Sprintf("booting %d nodes", len(c.s.Nodes)), 0, func() error { return c.bootNodes(ctx, image) }},
+		{fmt.Sprintf("booting %d nodes", len(c.Hosts())), 0, func() error { return c.bootNodes(ctx, image) }},
+		{"starting an external etcd", 0, func() error { return c.installEtcd(ctx, etcd) }},
+		{"installing the layout of files", 0, func() error { return c.installLayout(ctx) }},
 		{"installing what moves the virtual IP", 0, func() error { return c.installVIP(ctx) }},
 		{"kubeadm init on " + first.Name(), 15 * time.Second, func() (err error) {
 			if joinWith, err = first.initialize(ctx); err != nil {
@@ -119,7 +121,7 @@ func (c *Cluster) up(ctx context.Context, image builder.NodeImage) error {
 
 func (c *Cluster) bootNodes(ctx context.Context, image builder.NodeImage) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for _, n := range c.Nodes() {
+	for _, n := range c.Hosts() {
 		group.Go(func() error {
 			if err := n.create(ctx, image); err != nil {
 				return err

@@ -64,7 +64,7 @@ func newBuildCommand(opts *options) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&kubernetes, "kubernetes", nil, "versions to build, such as v1.35.4,v1.36.3")
-	flags.StringSliceVar(&nodes.installs, "node-install", nil, "also build node images with Kubernetes installed this way: binaries, deb")
+	flags.StringSliceVar(&nodes.installs, "node-install", nil, "also build node images with Kubernetes installed this way: binaries, deb, rpm")
 	flags.StringSliceVar(&nodes.containerds, "node-containerd", []string{builder.ContainerdBuilt},
 		"containerd of those node images: debian, "+builder.ContainerdBuilt)
 	return cmd
@@ -72,6 +72,7 @@ func newBuildCommand(opts *options) *cobra.Command {
 
 func newCollectCommand(opts *options) *cobra.Command {
 	var kubernetes, to string
+	var rpms bool
 	cmd := &cobra.Command{
 		Use:     "collect --kubernetes VERSION --to DIRECTORY",
 		Short:   "Collect the binaries, packages and images of a Kubernetes version in a directory, like a mirror",
@@ -84,7 +85,11 @@ func newCollectCommand(opts *options) *cobra.Command {
 			if to == "" {
 				return usageError{errors.New("--to is required")}
 			}
-			release, err := builder.New(opts.cache, opts.report).Release(cmd.Context(), kubernetes)
+			b := builder.New(opts.cache, opts.report)
+			release, err := b.Release(cmd.Context(), kubernetes)
+			if err == nil && rpms {
+				release, err = b.WithRpms(cmd.Context(), release)
+			}
 			if err != nil {
 				return err
 			}
@@ -94,6 +99,7 @@ func newCollectCommand(opts *options) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&kubernetes, "kubernetes", "", "the version, such as v1.36.3")
 	flags.StringVar(&to, "to", "", "`directory` to create")
+	flags.BoolVar(&rpms, "rpm", false, "also collect rpm packages")
 	return cmd
 }
 

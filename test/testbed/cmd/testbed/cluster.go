@@ -33,7 +33,8 @@ func newUpCommand(opts *options) *cobra.Command {
 		Example: "  testbed up --name demo --control-planes 3 --workers 2 --kubernetes v1.35.4\n" +
 			"  testbed up --name old --install deb --containerd debian --kubernetes v1.35.4\n" +
 			"  testbed up --name edge --zones a,b,c --workers 3 --disk 6G --kubernetes v1.36.3\n" +
-			"  testbed up --name vip --control-planes 3 --vip keepalived --vip-check=false --kubernetes v1.35.4",
+			"  testbed up --name vip --control-planes 3 --vip keepalived --vip-check=false --kubernetes v1.35.4\n" +
+			"  testbed up --name spray --control-planes 3 --layout kubespray --kubernetes v1.35.4",
 		Args: asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if disk != "" {
@@ -60,12 +61,14 @@ func newUpCommand(opts *options) *cobra.Command {
 	flags.IntVar(&spec.ControlPlanes, "control-planes", 1, "number of control plane nodes")
 	flags.IntVar(&spec.Workers, "workers", 0, "number of workers; without workers, the control plane nodes run workloads")
 	flags.StringVar(&spec.Kubernetes, "kubernetes", "v1.35.4", "Kubernetes version")
-	flags.StringVar(&spec.Install, "install", builder.InstallBinaries, "installation method: binaries, or deb for packages from a local apt repository")
+	flags.StringVar(&spec.Install, "install", builder.InstallBinaries, "installation method: binaries, deb for packages from a local apt repository, or rpm")
 	flags.StringVar(&spec.Containerd, "containerd", builder.ContainerdBuilt, "containerd: "+builder.ContainerdBuilt+", or debian for the Debian package")
 	flags.StringSliceVar(&spec.Zones, "zones", nil, "zones, assigned to the nodes in turn as topology.kubernetes.io/zone")
 	flags.StringVar(&disk, "disk", "", "size of a separate ext4 disk per node, such as 6G")
 	flags.StringVar(&spec.VIP, "vip", "", "software that moves the API endpoint between control plane nodes: keepalived or kube-vip")
 	flags.BoolVar(&checked, "vip-check", true, "move the address off a node whose API server is down")
+	flags.StringVar(&spec.Etcd, "etcd", "", "etcd under systemd: external for the control plane hosts, or external-hosts for three hosts of its own")
+	flags.StringVar(&spec.Layout, "layout", "", "kubespray for its paths of certificates and of the kubelet's configuration, with external etcd")
 	flags.BoolVar(&keep, "keep-failed", false, "keep a cluster that fails to start, for inspection")
 	return cmd
 }
@@ -143,7 +146,7 @@ func newListCommand(opts *options) *cobra.Command {
 			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(out, "CLUSTER\tPHASE\tKUBERNETES\tNODE\tROLE\tZONE\tADDRESS\tSTATE")
 			for _, c := range clusters {
-				for _, n := range c.Nodes() {
+				for _, n := range c.Hosts() {
 					fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
 						c.Name(), c.Phase(), c.Spec().Kubernetes, n.Name(), n.Role(), n.Zone(), n.Address(), n.State())
 				}

@@ -19,7 +19,7 @@ func TestExitCodes(t *testing.T) {
 		{"extra argument", []string{"build", "v1.35.4"}, exitUsage},
 		{"no version", []string{"--cache", cache, "build"}, exitUsage},
 		{"unsupported version", []string{"--cache", cache, "build", "--kubernetes", "v1.2.3"}, exitUsage},
-		{"unknown installation method", []string{"--cache", cache, "build", "--kubernetes", "v1.35.4", "--node-install", "rpm"}, exitUsage},
+		{"unknown installation method", []string{"--cache", cache, "build", "--kubernetes", "v1.35.4", "--node-install", "snap"}, exitUsage},
 	}
 	for _, c := range cases {
 		if got := run(t.Context(), c.args); got != c.want {
