@@ -7,9 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/config"
 	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/installation"
+	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
@@ -20,13 +22,14 @@ type installFlags struct {
 	connect.Kubeconfig
 	format
 	installation.Installer
-	render bool
+	passphrase release.Passphrase
+	render     bool
 }
 
 func newInstallCommand(a *app) *cobra.Command {
 	i := &installFlags{}
 	cmd := &cobra.Command{
-		Use:   "install --release-key FILE",
+		Use:   "install",
 		Short: "Install Refit in a cluster and its agent on every node",
 		Long: `Install Refit in a cluster: CRDs, RBAC, admission policies, the controller, and a DaemonSet that
 installs the agent on every node, including nodes that join later. The agent is a service of the
@@ -39,6 +42,9 @@ as they are, and objects that are no longer part of Refit are removed. Keys, sou
 repository keep their values unless you set them. The command waits until the agents are installed
 and reports the progress of each node. It refuses to run during an upgrade.
 
+Without --release-key and without a key that is pinned already, the command pins your own key, and
+creates it if you have none ("release key create").
+
 For backups of etcd, the command creates the BackupStore "local", a directory on control plane
 hosts, and an age identity on this machine, once. The identity never enters the cluster: store it in
 a safe place.
@@ -48,7 +54,9 @@ command prints manifests for "kubectl apply --server-side" and does not access a
 
 Exits with 4 if a ready node has no agent when the timeout expires.`,
 		Example: a.example(
-			"# Install Refit", "install --release-key keys/refit-release.pem --source https://mirror.example/refit",
+			"# Install Refit with your own key", "install --source https://mirror.example/refit",
+			"# Install Refit with the key of a release pipeline",
+			"install --release-key keys/refit-release.pem --source https://mirror.example/refit",
 			"# Show what would change", "install --dry-run",
 			"# Install the agents only, from another registry",
 			"install --standalone --release-key keys/refit-release.pem --image-repository registry.example/refit",
@@ -58,7 +66,9 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return i.run(cmd.Context(), a) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&i.KeyFiles, "release-key", nil, "the `FILE` of a public key to pin on hosts, instead of those pinned before; can be repeated")
+	flags.StringArrayVar(&i.KeyFiles, "release-key", nil,
+		"the `FILE` of a public key to pin on hosts, instead of those pinned before; can be repeated (default your own key)")
+	addPassphraseFlag(cmd, a, &i.passphrase)
 	flags.StringArrayVar(&i.Sources, "source", nil,
 		"a `SOURCE` of files for hosts: a directory on the host, https://..., http://... or oci:/path; can be repeated, in order of preference")
 	addRepositoryFlag(cmd, &i.Choice)
@@ -89,11 +99,14 @@ func (i *installFlags) run(ctx context.Context, a *app) error {
 	}
 	i.Version, i.Manifests = versionOf().Version, config.Files
 	i.Log, i.Changing = a.Err, func() { a.changing = true }
+	i.OwnKey = func(ctx context.Context, create bool) (string, *cliv1alpha1.ReleaseKey, error) {
+		return release.OwnKey(ctx, i.passphrase, create)
+	}
 	if err := cmp.Or(i.Check(i.render, i.Output == terminal.FormatJSON), i.Read(), i.Backups.Check()); err != nil {
 		return err
 	}
 	if i.render {
-		return i.Render(a.Print)
+		return i.Render(ctx, a.Print)
 	}
 	cluster, name, err := a.installable(ctx, &i.Kubeconfig)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/installation"
+	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/engine/install"
 )
 
@@ -308,7 +309,7 @@ func TestWrongInputOfInstall(t *testing.T) {
 		code int
 		says string
 	}{
-		"no key":                     {[]string{"install"}, 2, "Pass the public key with --release-key"},
+		"no key to compare with":     {[]string{"install", "--dry-run"}, 2, "Pass the public key with --release-key"},
 		"no key to render":           {[]string{"install", "--render"}, 2, "Pass the public key with --release-key"},
 		"a private key":              {[]string{"install", "--release-key", private}, 1, "this is a private key"},
 		"a key that is not there":    {[]string{"install", "--release-key", "/does/not/exist"}, 1, "no such file"},
@@ -336,6 +337,49 @@ func TestWrongInputOfInstall(t *testing.T) {
 				t.Errorf("it did %v and says %q", f.asked, l.out)
 			}
 		})
+	}
+}
+
+// The first command of a new user needs no key: it creates one, and the next one uses it.
+func TestInstallWithoutAKeyPinsTheUsersOwn(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	private := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "refit", release.KeyName)
+	secret := filepath.Join(t.TempDir(), "passphrase")
+	if err := os.WriteFile(secret, []byte("correct horse\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, config := withCluster(t, &fakeCluster{})
+	if code := l.run(t, "install", "--kubeconfig", config); code != 2 || !strings.Contains(l.err.String(), "refit release key create") {
+		t.Errorf("without a terminal: exit code %d: %s", code, l.err)
+	}
+	for _, says := range []string{"New key in", ""} {
+		l, config := withCluster(t, &fakeCluster{})
+		if code := l.run(t, "install", "--source", "/srv/refit", "--passphrase-file", secret, "--kubeconfig", config); code != 0 || !strings.Contains(l.out.String(), says) ||
+			says == "" && strings.Contains(l.out.String(), "New key") {
+			t.Errorf("exit code %d: %s%s", code, l.out, l.err)
+		}
+	}
+	if _, err := os.Stat(release.PublicKeyOf(private)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Keys that are pinned stay: another user's own key must not replace them.
+func TestInstallWithPinnedKeysCreatesNone(t *testing.T) {
+	_, public := newKey(t)
+	text, err := os.ReadFile(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	f := &fakeCluster{}
+	f.existing.Keys = map[string]string{"theirs.pem": string(text)}
+	l, config := withCluster(t, f)
+	if code := l.run(t, "install", "--kubeconfig", config); code != 0 {
+		t.Errorf("exit code %d: %s", code, l.err)
+	}
+	if entries, _ := os.ReadDir(os.Getenv("XDG_CONFIG_HOME")); len(entries) > 0 {
+		t.Errorf("it created %v", entries)
 	}
 }
 

@@ -33,6 +33,9 @@ func newLine(t *testing.T, findings ...preflight.Finding) *line {
 	t.Helper()
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	if os.Getenv("XDG_CONFIG_HOME") == "" {
+		t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // where the user's own key is
+	}
 	l := &line{out: &bytes.Buffer{}, err: &bytes.Buffer{}}
 	l.app = &app{
 		name: "refit",

@@ -8,6 +8,7 @@ import (
 
 // releaseCommands are the commands about ClusterReleases.
 var releaseCommands = []func(*app) *cobra.Command{
+	newReleaseAddCommand,    // create, sign and apply in one
 	newReleaseKeyCommand,    // a key pair, once
 	newReleaseCreateCommand, // from files or from upstream
 	newReleaseSignCommand,   // for hosts to accept it
@@ -24,8 +25,10 @@ versions, and every binary, package and image by its digest. Its owner signs it,
 nothing that is not in a ClusterRelease signed by a key that is pinned on the host. A user who can
 write to the cluster can therefore only choose between ClusterReleases that you signed.
 
-Create a key once. For each version: create, sign, kubectl apply.`,
+"release add" creates, signs and applies in one command. To review or sign the content elsewhere, do
+it in steps: create a key once; for each version create, sign, kubectl apply.`,
 		Example: a.example(
+			"# Create a ClusterRelease, sign it and add it to a cluster", "release add v1.36.3 --from /srv/refit",
 			"# Create a key pair", "release key create --out keys",
 			"# Create a ClusterRelease from files", "release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
 			"# Sign it", "release sign v1.36.3.json --key keys/refit-release.key > v1.36.3.yaml",

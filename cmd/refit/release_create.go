@@ -6,11 +6,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/release"
+	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/engine/artifact/create"
+	"github.com/refit-dev/refit/internal/engine/artifact/upstream"
 )
 
 func newReleaseCreateCommand(a *app) *cobra.Command {
-	c := &release.Creation{}
+	c, s, forCluster := &release.Creation{}, &source.Source{}, false
 	cmd := &cobra.Command{
 		Use:   "create --kubernetes VERSION --from DIRECTORY | --online",
 		Short: "Create a ClusterRelease from files or from upstream",
@@ -18,46 +20,72 @@ func newReleaseCreateCommand(a *app) *cobra.Command {
 signed.
 
 With --from, the command searches directories for binaries (kubeadm, kubelet, kubectl, containerd,
-its shim, ctr, runc, CNI plugins), Debian packages of the same, and archives of the images that
+its shim, ctr, runc, CNI plugins), deb and rpm packages of the same, and archives of the images that
 kubeadm requires (as written by docker save or ctr images export), for every platform. It runs each
 binary to determine its version. Files of other versions are skipped and counted. Copy the
 directories to the hosts or serve them unchanged: hosts find each file by its relative path.
 
-With --online, the command takes the addresses and checksums of Kubernetes' binaries and images from
-upstream (dl.k8s.io, registry.k8s.io) for everything that the directories lack, and runc's with
---runc. It downloads checksums only. Hosts must reach these addresses or a mirror of them.
-containerd and the CNI plugins are published as archives: extract them and use --from.
+With --online, the command takes the addresses and digests of everything that the directories lack
+from upstream: deb and rpm packages from pkgs.k8s.io, whose metadata must be signed with the pinned
+key; binaries from dl.k8s.io, images from registry.k8s.io, and runc with --runc. It
+downloads metadata and checksums only. Hosts must reach these addresses or a mirror of them.
+--for-cluster selects the files for the hosts that a cluster has; --kind and --arch select them
+without a cluster. containerd and the CNI plugins are published as archives: extract them and use
+--from.
 
 The command fails if a kubeadm host could not be upgraded with the result, and lists what is
 missing.`,
 		Example: a.example(
 			"# Create a ClusterRelease from a directory", "release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
 			"# Create one without runc from two directories", "release create --kubernetes v1.36.3 --from bin --from images --without runc > v1.36.3.json",
-			"# Create one from upstream for two platforms", "release create --kubernetes v1.36.3 --online --arch amd64 --arch arm64 > v1.36.3.json",
+			"# Create one from upstream for the hosts of a cluster", "release create --kubernetes v1.36.3 --online --for-cluster > v1.36.3.json",
+			"# Create one from upstream for Debian packages on two platforms",
+			"release create --kubernetes v1.36.3 --online --kind deb --arch amd64 --arch arm64 > v1.36.3.json",
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.Check(cmd.Flags().Changed); err != nil {
 				return err
 			}
+			if forCluster {
+				observed, err := a.reader().Read(cmd.Context(), s)
+				if err != nil {
+					return err
+				}
+				if err := c.For(observed.Snapshot); err != nil {
+					return err
+				}
+			}
 			return a.PrintEncoded(c.Create(cmd.Context(), a.Err))
 		},
 	}
+	cmd.Flags().StringVar(&c.Kubernetes, "kubernetes", "", "the `VERSION` of Kubernetes, for example v1.36.3")
+	addCreationFlags(cmd, c)
+	cmd.Flags().BoolVar(&forCluster, "for-cluster", false, "with --online: the kinds and platforms that the hosts of the cluster report")
+	addSourceFlags(cmd, s)
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+// addCreationFlags adds the flags about the content of a ClusterRelease.
+func addCreationFlags(cmd *cobra.Command, c *release.Creation) {
 	flags := cmd.Flags()
-	flags.StringVar(&c.Kubernetes, "kubernetes", "", "the `VERSION` of Kubernetes, for example v1.36.3")
 	flags.StringArrayVar(&c.Folders, "from", nil, "a `DIRECTORY` to search; can be repeated")
 	flags.BoolVar(&c.Upstream, "online", false, "take missing files and images from upstream")
 	flags.StringArrayVar(&c.Servers.Archs, "arch", []string{"amd64"}, "with --online: a `PLATFORM`, for example amd64; can be repeated")
+	flags.StringArrayVar(&c.Kinds, "kind", nil,
+		"with --online: a `KIND` of hosts: "+strings.Join(release.KindNames(), ", ")+" (default binary); can be repeated")
 	flags.StringVar(&c.Containerd, "containerd", "", "the `VERSION` of containerd, if several are found")
 	flags.StringVar(&c.Runc, "runc", "", "the `VERSION` of runc, if several are found or with --online")
-	flags.StringVar(&c.CNIPlugins, "cni-plugins", "", "the `VERSION` of the CNI plugins, if several are found")
+	flags.StringVar(&c.CNIPlugins, "cni-plugins", "", "the `VERSION` of the CNI plugins, if several are found or with --kind deb or rpm")
 	flags.StringVar(&c.Etcd, "etcd", "", "the `TAG` of the etcd image (default the one that kubeadm requires)")
 	flags.StringVar(&c.CoreDNS, "coredns", "", "the `TAG` of the CoreDNS image (default the one that kubeadm requires)")
 	flags.StringVar(&c.Pause, "pause", "", "the `TAG` of the pause image (default the one that kubeadm requires)")
 	flags.StringArrayVar(&c.Without, "without", nil, "omit a `PART`: "+strings.Join(create.Optional(), ", "))
 	flags.StringVar(&c.Servers.Downloads, "downloads", create.Downloads, "with --online: the `URL` of Kubernetes' binaries")
 	flags.StringVar(&c.Servers.RuncDownloads, "runc-downloads", create.RuncDownloads, "with --online: the `URL` of runc's releases")
+	flags.StringVar(&c.Servers.Packages, "packages", upstream.Packages, "with --online: the `URL` of the package repositories")
+	flags.StringArrayVar(&c.Servers.PackageKeys, "package-key", nil,
+		"with --online: the `FINGERPRINT` of a key that may sign them (default that of the Kubernetes project); can be repeated")
 	flags.StringVar(&c.Servers.Repository, "image-repository", create.Repository, "with --online: the `REPOSITORY` of the images")
-	flags.SortFlags = false
-	return cmd
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
@@ -19,35 +18,37 @@ func newReleaseKeyCommand(a *app) *cobra.Command {
 
 func newReleaseKeyCreateCommand(a *app) *cobra.Command {
 	f := &format{}
-	out := ""
+	out, passphrase := "", release.Passphrase{}
 	cmd := &cobra.Command{
-		Use:   "create --out DIRECTORY|FILE",
+		Use:   "create",
 		Short: "Create a key pair",
 		Long: `Create an ed25519 key pair: a private key that signs ClusterReleases, and beside it a public key
 (.pem) that hosts verify them with. Existing files are never overwritten.
 
-The private key has no passphrase, and determines what your hosts install: keep it off the clusters,
-in a place that only your release pipeline can read.`,
+The private key determines what your hosts install: keep it off the clusters. On a terminal, the
+command prompts for a passphrase. A key with a passphrase is a file that age decrypts, too.
+
+Without --out, the key becomes your own: the other commands use it unless you name another one. It
+is in the directory refit of your configuration, such as ~/.config/refit on Linux.`,
 		Example: a.example(
+			"# Create your own key pair", "release key create",
 			"# Create a key pair in a directory", "release key create --out keys",
 			"# Choose the name of the private key", "release key create --out ~/.config/refit/production.key",
 		),
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.Check(); err != nil {
 				return err
 			}
-			if out == "" {
-				return exit.Usagef("--out is required: the directory or the file of the new key")
-			}
-			key, err := release.NewKeyPair(out)
+			key, err := release.NewKeyPair(cmd.Context(), out, passphrase)
 			if err != nil {
 				return err
 			}
 			return a.PrintAs(&f.Format, key, func() string { return text.ReleaseKey(&key, a.name) })
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "the directory of the new "+release.KeyName+" and its .pem, or the private key's `FILE`")
+	cmd.Flags().StringVar(&out, "out", "", "the directory of the new "+release.KeyName+" and its .pem, or the private key's `FILE` (default your own key)")
+	addPassphraseFlag(cmd, a, &passphrase)
 	f.addFlags(cmd)
 	return cmd
 }

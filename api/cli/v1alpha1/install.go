@@ -20,6 +20,8 @@ type Install struct {
 	ControllerImage string   `json:"controllerImage,omitempty"`
 	Keys            []string `json:"keys"` // fingerprints of the release keys
 
+	// NewKey is the key pair that was created because the user named none.
+	NewKey *ReleaseKey `json:"newKey,omitempty"`
 	// Backups is how backups of etcd are set up; nil if they are not.
 	Backups *InstallBackups `json:"backups,omitempty"`
 

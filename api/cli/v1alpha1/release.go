@@ -6,6 +6,7 @@ import refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 const (
 	KindReleaseContent = "ReleaseContent"
 	KindReleaseKey     = "ReleaseKey"
+	KindAddedRelease   = "AddedRelease"
 )
 
 // The levels of trust in a ClusterRelease.
@@ -50,11 +51,29 @@ type ReleaseKey struct {
 	PrivateKey string `json:"privateKey"` // the files
 	PublicKey  string `json:"publicKey"`
 	KeyID      string `json:"keyID"`
+	Encrypted  bool   `json:"encrypted"` // the private key has a passphrase
 }
 
 // NewReleaseKey returns the document about a new key pair.
 func NewReleaseKey(private, public, id string) ReleaseKey {
 	return ReleaseKey{APIVersion: APIVersion, Kind: KindReleaseKey, PrivateKey: private, PublicKey: public, KeyID: id}
+}
+
+// AddedRelease is the result of `refit release add`.
+type AddedRelease struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Cluster    string `json:"cluster"`
+	Name       string `json:"name"` // of the ClusterRelease
+	Kubernetes string `json:"kubernetes"`
+	KeyID      string `json:"keyID"` // of the key that signed it
+	// Existed is set if the cluster had a ClusterRelease with the same content before.
+	Existed bool `json:"existed,omitempty"`
+}
+
+// NewAddedRelease returns the document about a ClusterRelease that was added to a cluster.
+func NewAddedRelease(cluster, name, kubernetes, keyID string) *AddedRelease {
+	return &AddedRelease{APIVersion: APIVersion, Kind: KindAddedRelease, Cluster: cluster, Name: name, Kubernetes: kubernetes, KeyID: keyID}
 }
 
 // ReleaseManifest is a ClusterRelease object for `kubectl apply`, without fields that a server

@@ -25,6 +25,9 @@ type Installer struct {
 	Log     io.Writer // progress for the user
 	// Changing is called before the cluster is changed.
 	Changing func()
+	// OwnKey returns the file of the user's own public key, and the key pair if it was created for
+	// this. The file is empty if there is none and none may be created.
+	OwnKey func(ctx context.Context, create bool) (file string, created *cliv1alpha1.ReleaseKey, err error)
 }
 
 // Check validates flags that exclude each other.
@@ -41,7 +44,10 @@ func (i *Installer) Check(renders, asJSON bool) error {
 }
 
 // Render writes the objects of an installation, without a cluster, a YAML document each.
-func (i *Installer) Render(write func([]byte) error) error {
+func (i *Installer) Render(ctx context.Context, write func([]byte) error) error {
+	if _, err := i.useOwnKey(ctx, install.Existing{}, false); err != nil {
+		return err
+	}
 	_, stores, err := i.prepareBackups(install.Existing{}, false)
 	if err != nil {
 		return err
@@ -69,7 +75,7 @@ func (i *Installer) render(existing install.Existing) (install.Options, []*unstr
 	}
 	objects, err := install.Render(options)
 	if errors.Is(err, install.ErrNoKeys) {
-		err = exit.Usagef("%w. Pass the public key with --release-key", err)
+		err = exit.Usagef("%w. Pass the public key with --release-key, or create your own key with `refit release key create`", err)
 	}
 	if err == nil && !install.HasSources(options.Settings) {
 		fmt.Fprintln(i.Log, "Warning: there is no --source: hosts find only the files of ClusterReleases that were created with --online")
@@ -80,12 +86,16 @@ func (i *Installer) render(existing install.Existing) (install.Options, []*unstr
 // Install installs Refit and waits until it runs. It may return both a result and an error: not
 // everything runs yet.
 func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (*cliv1alpha1.Install, error) {
-	ctx, cancel := context.WithTimeout(ctx, i.Timeout)
-	defer cancel()
 	existing, err := cluster.Existing(ctx)
 	if err != nil {
 		return nil, err
 	}
+	newKey, err := i.useOwnKey(ctx, existing, !i.DryRun) // which may prompt for a passphrase
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, i.Timeout)
+	defer cancel()
 	options, _, err := i.render(existing)
 	if err != nil {
 		return nil, err // before an identity is created
@@ -99,7 +109,7 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 		return nil, err
 	}
 	result := installOf(name, i.DryRun, existing, options)
-	result.Backups = backups
+	result.Backups, result.NewKey = backups, newKey
 	report := &reporter{out: i.Log, done: "placed"}
 	if i.DryRun {
 		report.line(fmt.Sprintf("Dry run: comparing %d objects with %s", len(objects), name))
@@ -124,6 +134,23 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 	}
 	report.line("Waiting for the nodes")
 	return i.follow(ctx, cluster, objects, report, result)
+}
+
+// useOwnKey pins the user's own key if there is neither one of the user's choice nor one that is
+// pinned already. It returns the key pair if it was created for this.
+func (i *Installer) useOwnKey(ctx context.Context, existing install.Existing, create bool) (*cliv1alpha1.ReleaseKey, error) {
+	if len(i.KeyFiles) > 0 || len(existing.Keys) > 0 {
+		return nil, nil //nolint:nilnil // nothing was created
+	}
+	file, created, err := i.OwnKey(ctx, create)
+	if err != nil || file == "" {
+		return nil, err
+	}
+	if created != nil { // also if the installation fails afterwards
+		fmt.Fprintf(i.Log, "Created the key %s: hosts install only what it signed. Store a copy in a safe place.\n", created.PrivateKey)
+	}
+	i.KeyFiles = []string{file}
+	return created, i.Read()
 }
 
 // follow waits until everything runs.

@@ -18,10 +18,11 @@ type Creation struct {
 	create.Options
 	Upstream bool // take what is missing from Servers
 	Servers  create.Online
+	Kinds    []string // of the hosts, as in kindNames
 }
 
 // upstreamFlags are the flags that act only with --online.
-var upstreamFlags = []string{"arch", "downloads", "runc-downloads", "image-repository"}
+var upstreamFlags = []string{"arch", "kind", "for-cluster", "downloads", "runc-downloads", "packages", "package-key", "image-repository"}
 
 // Check validates the flags of the command; given reports whether the user set one.
 func (c *Creation) Check(given func(flag string) bool) error {
@@ -35,6 +36,12 @@ func (c *Creation) Check(given func(flag string) bool) error {
 		if !c.Upstream && given(flag) {
 			return exit.Usagef("--%s requires --online", flag)
 		}
+	}
+	if given("for-cluster") && (given("kind") || given("arch")) {
+		return exit.Usagef("--for-cluster finds the kinds and platforms of the hosts: it excludes --kind and --arch")
+	}
+	if err := c.parseKinds(); err != nil {
+		return err
 	}
 	version, err := request.ParseVersion(c.Kubernetes)
 	if err != nil {

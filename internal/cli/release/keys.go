@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,31 +17,108 @@ import (
 // KeyName is the name of a private key's file in a directory.
 const KeyName = "refit-release.key"
 
-// NewKeyPair writes a new key pair to a directory, or to a file and one beside it. It writes the
-// public key last: without it, the private key is useless.
-func NewKeyPair(out string) (cliv1alpha1.ReleaseKey, error) {
+// UserKey returns the file of the user's own private key, which commands use unless the user names
+// another one. It need not exist.
+func UserKey() (string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", exit.Usagef("there is no directory for the key: %w. Name the file", err)
+	}
+	return filepath.Join(dir, "refit", KeyName), nil
+}
+
+// OwnKey returns the file of the user's own public key. If there is none and create is set, it
+// creates the key pair, and returns it, too. Otherwise the file is empty.
+func OwnKey(ctx context.Context, passphrase Passphrase, create bool) (public string, created *cliv1alpha1.ReleaseKey, err error) {
+	private, err := UserKey()
+	if err != nil {
+		return "", nil, err
+	}
+	switch _, err := os.Stat(PublicKeyOf(private)); {
+	case err == nil:
+		return PublicKeyOf(private), nil, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", nil, fmt.Errorf("cannot read the key: %w", err)
+	case !create:
+		return "", nil, nil
+	}
+	if _, err := os.Stat(private); err == nil {
+		public, err := restorePublicKey(ctx, private, passphrase)
+		return public, nil, err
+	}
+	if passphrase.File == "" && !passphrase.CanAsk() {
+		return "", nil, exit.Usagef("you have no key yet, and there is no terminal to ask for its passphrase: " +
+			"pass a public key with --release-key, or create your own key with `refit release key create`")
+	}
+	pair, err := NewKeyPair(ctx, private, passphrase)
+	if err != nil {
+		return "", nil, err
+	}
+	return pair.PublicKey, &pair, nil
+}
+
+// restorePublicKey writes the public key of a private key, for example of one that was copied back.
+func restorePublicKey(ctx context.Context, private string, passphrase Passphrase) (string, error) {
+	key, err := readPrivateKey(ctx, private, passphrase)
+	if err != nil {
+		return "", err
+	}
+	text, err := artifact.MarshalPublic(artifact.PublicOf(key).Key)
+	if err != nil {
+		return "", err
+	}
+	return PublicKeyOf(private), writeNew(PublicKeyOf(private), text, 0o644)
+}
+
+// PublicKeyOf returns the file of the public key beside a private key.
+func PublicKeyOf(private string) string {
+	return strings.TrimSuffix(private, filepath.Ext(private)) + ".pem"
+}
+
+// NewKeyPair writes a new key pair to a directory, or to a file and one beside it. Without either,
+// it becomes the user's own. The public key is written last: without it, the private key is
+// useless.
+func NewKeyPair(ctx context.Context, out string, passphrase Passphrase) (cliv1alpha1.ReleaseKey, error) {
+	if out == "" {
+		var err error
+		if out, err = UserKey(); err != nil {
+			return cliv1alpha1.ReleaseKey{}, err
+		}
+	}
 	if info, err := os.Stat(out); (err == nil && info.IsDir()) || filepath.Ext(out) == "" {
 		out = filepath.Join(out, KeyName)
 	}
 	if filepath.Ext(out) == ".pem" {
 		return cliv1alpha1.ReleaseKey{}, exit.Usagef("--out: %s has the extension of a public key. Use .key; the public key is written beside it", out)
 	}
-	if err := os.MkdirAll(filepath.Dir(out), 0o700); err != nil {
-		return cliv1alpha1.ReleaseKey{}, fmt.Errorf("cannot create the directory of the key: %w", err)
-	}
 	key := artifact.NewKey()
 	public := artifact.PublicOf(key)
-	result := cliv1alpha1.NewReleaseKey(out, strings.TrimSuffix(out, filepath.Ext(out))+".pem", public.ID)
+	result := cliv1alpha1.NewReleaseKey(out, PublicKeyOf(out), public.ID)
+	for _, path := range []string{result.PrivateKey, result.PublicKey} {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return result, exists(path) // before the prompt for a passphrase
+		}
+	}
 	privateText, err := artifact.MarshalPrivate(key)
 	if err != nil {
 		return result, err
+	}
+	secret, err := passphrase.chosen(ctx, out)
+	if err != nil {
+		return result, err
+	}
+	if secret != "" {
+		if privateText, err = encrypt(privateText, secret); err != nil {
+			return result, err
+		}
+		result.Encrypted = true
 	}
 	publicText, err := artifact.MarshalPublic(public.Key)
 	if err != nil {
 		return result, err
 	}
-	if _, err := os.Lstat(result.PublicKey); !errors.Is(err, fs.ErrNotExist) {
-		return result, exists(result.PublicKey)
+	if err := os.MkdirAll(filepath.Dir(out), 0o700); err != nil {
+		return result, fmt.Errorf("cannot create the directory of the key: %w", err)
 	}
 	if err := writeNew(result.PrivateKey, privateText, 0o600); err != nil {
 		return result, err
@@ -59,6 +137,7 @@ func writeNew(path string, content []byte, mode fs.FileMode) error {
 	}
 	_, err = file.Write(content)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		_ = os.Remove(path) // so that another attempt can write it
 		return fmt.Errorf("cannot write the key: %w", err)
 	}
 	return nil
@@ -70,17 +149,13 @@ func exists(path string) error {
 }
 
 // readPrivateKey reads a private key. It rejects a file that others can read.
-func readPrivateKey(path string) ([]byte, error) {
+func readPrivateKey(ctx context.Context, path string, passphrase Passphrase) ([]byte, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the key: %w", err)
 	}
-	key, err := artifact.ParsePrivate(raw)
-	if err != nil {
-		if _, public := artifact.ParsePublic(raw); public == nil {
-			return nil, fmt.Errorf("cannot sign with %s: it is a public key. Use the private key, such as %s", path, KeyName)
-		}
-		return nil, fmt.Errorf("cannot read the private key in %s: %w", path, err)
+	if _, err := artifact.ParsePublic(raw); err == nil {
+		return nil, fmt.Errorf("cannot sign with %s: it is a public key. Use the private key, such as %s", path, KeyName)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -88,6 +163,19 @@ func readPrivateKey(path string) ([]byte, error) {
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("cannot sign with %s: other users can read it. Run `chmod 600 %s`, and replace the key if it may have been copied", path, path)
+	}
+	if isEncrypted(raw) {
+		secret, err := passphrase.existing(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if raw, err = decrypt(path, raw, secret); err != nil {
+			return nil, err
+		}
+	}
+	key, err := artifact.ParsePrivate(raw)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the private key in %s: %w", path, err)
 	}
 	return key, nil
 }

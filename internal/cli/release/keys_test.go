@@ -27,7 +27,7 @@ func TestOnlyTheOwnerCanReadANewPrivateKey(t *testing.T) {
 
 func TestNewKeyPairCreatesTheDirectoryOfItsFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".config/refit")
-	if _, err := NewKeyPair(filepath.Join(dir, "production.key")); err != nil {
+	if _, err := NewKeyPair(t.Context(), filepath.Join(dir, "production.key"), noTerminal()); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode() != os.ModeDir|0o700 {
@@ -39,8 +39,8 @@ func TestNewKeyPairOverwritesNothing(t *testing.T) {
 	for situation, existing := range map[string]string{"a private key": "k.key", "a public key": "k.pem"} {
 		t.Run(situation, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, filepath.Join(dir, existing), "mine", 0o600)
-			_, err := NewKeyPair(filepath.Join(dir, "k.key"))
+			write(t, filepath.Join(dir, existing), "mine")
+			_, err := NewKeyPair(t.Context(), filepath.Join(dir, "k.key"), noTerminal())
 			if err == nil || !strings.Contains(err.Error(), existing+" already exists. Choose another path with --out") {
 				t.Errorf("NewKeyPair() = %v", err)
 			}
@@ -53,7 +53,7 @@ func TestNewKeyPairOverwritesNothing(t *testing.T) {
 }
 
 func TestThePathOfANewKeyIsThatOfThePrivateOne(t *testing.T) {
-	_, err := NewKeyPair(filepath.Join(t.TempDir(), "k.pem"))
+	_, err := NewKeyPair(t.Context(), filepath.Join(t.TempDir(), "k.pem"), noTerminal())
 	if !isUsage(err) {
 		t.Errorf("NewKeyPair() = %v, want a usage error", err)
 	}
@@ -66,18 +66,18 @@ func TestAPrivateKeyIsReadOnlyIfNobodyElseCanReadIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, secret, string(text), 0o600)
-	if _, err := readPrivateKey(private); err != nil {
+	write(t, secret, string(text))
+	if _, err := readPrivateKey(t.Context(), private, noTerminal()); err != nil {
 		t.Error(err)
 	}
-	if _, err := readPrivateKey(secret); err == nil || !strings.Contains(err.Error(), "it is a public key. Use the private key") {
+	if _, err := readPrivateKey(t.Context(), secret, noTerminal()); err == nil || !strings.Contains(err.Error(), "it is a public key. Use the private key") {
 		t.Errorf("a public key was read: %v", err)
 	}
 	for _, mode := range []os.FileMode{0o640, 0o604, 0o660} {
 		if err := os.Chmod(private, mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readPrivateKey(private); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		if _, err := readPrivateKey(t.Context(), private, noTerminal()); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 			t.Errorf("a key of mode %o was read: %v", mode, err)
 		}
 	}
@@ -93,5 +93,24 @@ func TestPublicKeysThatCannotBeRead(t *testing.T) {
 		if keys, err := ReadPublicKeys([]string{c.path}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: ReadPublicKeys() = %v, %v", situation, keys, err)
 		}
+	}
+}
+
+// Users copy the private key to a safe place, and back.
+func TestPublicKeyIsRestoredFromThePrivateOne(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	pair, err := NewKeyPair(t.Context(), "", enters(t, "correct horse", "correct horse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(pair.PublicKey); err != nil {
+		t.Fatal(err)
+	}
+	public, created, err := OwnKey(t.Context(), enters(t, "correct horse"), true)
+	if err != nil || created != nil || public != pair.PublicKey {
+		t.Fatalf("OwnKey() = %s, %v, %v", public, created, err)
+	}
+	if keys, err := ReadPublicKeys([]string{public}); err != nil || keys[0].ID != pair.KeyID {
+		t.Errorf("restored %v, %v", keys, err)
 	}
 }

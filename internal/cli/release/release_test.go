@@ -37,7 +37,7 @@ func payload(t *testing.T, change func(*refitv1alpha1.ReleasePayload)) []byte {
 
 func keyPair(t *testing.T) (private, public string) {
 	t.Helper()
-	pair, err := NewKeyPair(filepath.Join(t.TempDir(), "keys"))
+	pair, err := NewKeyPair(t.Context(), filepath.Join(t.TempDir(), "keys"), noTerminal())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func keyPair(t *testing.T) (private, public string) {
 // signed is a ClusterRelease object as users store it.
 func signed(t *testing.T, private string, change func(*refitv1alpha1.ClusterReleaseSpec)) []byte {
 	t.Helper()
-	object, err := Sign("payload.json", payload(t, nil), private, "")
+	object, err := (&Signer{KeyFile: private}).Sign(t.Context(), "payload.json", payload(t, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestSign(t *testing.T) {
 		"with a missing key": {payload(t, nil), private + ".missing", "", "", "cannot read the key", false},
 	} {
 		t.Run(situation, func(t *testing.T) {
-			object, err := Sign("payload.json", c.raw, c.key, c.name)
+			object, err := (&Signer{KeyFile: c.key, Name: c.name}).Sign(t.Context(), "payload.json", c.raw)
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) || isUsage(err) != c.usage {
 					t.Errorf("Sign() = %v, want %q", err, c.want)
@@ -202,7 +202,7 @@ func TestCompareReadsEachFileOnceAndListsTheWrongOnes(t *testing.T) {
 		t.Run(situation, func(t *testing.T) {
 			folder := t.TempDir()
 			if c.text != "" {
-				write(t, filepath.Join(folder, "kubeadm"), c.text, 0o600)
+				write(t, filepath.Join(folder, "kubeadm"), c.text)
 			}
 			t.Chdir(filepath.Dir(folder))
 			sources, err := ParseSources([]string{filepath.Base(folder)}) // a relative path
@@ -223,9 +223,9 @@ func TestCompareReadsEachFileOnceAndListsTheWrongOnes(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path, text string, mode os.FileMode) {
+func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -44,3 +44,46 @@ func (s *Streams) Confirm(ctx context.Context, question string) error {
 		return errors.New("not confirmed: nothing was changed")
 	}
 }
+
+// CanAskSecret reports whether the user sees a prompt and can answer it.
+func (s *Streams) CanAskSecret() bool {
+	_, visible := s.columns(s.Err)
+	return visible && s.MayAsk() == nil
+}
+
+// AskSecret prompts for a secret on the terminal, without an echo.
+func (s *Streams) AskSecret(ctx context.Context, question string) (string, error) {
+	file, ok := s.In.(*os.File)
+	if err := s.MayAsk(); err != nil || !ok {
+		return "", err
+	}
+	if err := ctx.Err(); err != nil {
+		return "", err // before the echo is off
+	}
+	fd := int(file.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", fmt.Errorf("cannot read from the terminal: %w", err)
+	}
+	fmt.Fprint(s.Err, text.Clean(question))
+	type reply struct {
+		secret []byte
+		err    error
+	}
+	answer := make(chan reply, 1)
+	go func() { // a read cannot be canceled
+		secret, err := term.ReadPassword(fd)
+		answer <- reply{secret, err}
+	}()
+	defer fmt.Fprintln(s.Err)
+	select {
+	case <-ctx.Done():
+		_ = term.Restore(fd, before) // so that the shell echoes again
+		return "", ctx.Err()
+	case r := <-answer:
+		if r.err != nil {
+			return "", fmt.Errorf("cannot read from the terminal: %w", r.err)
+		}
+		return string(r.secret), nil
+	}
+}

@@ -39,6 +39,7 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 		refitv1alpha1.GroupVersion.WithKind("ClusterUpgrade"): meta.RESTScopeRoot,
 		refitv1alpha1.GroupVersion.WithKind("NodeUpgrade"):    meta.RESTScopeRoot,
 		refitv1alpha1.GroupVersion.WithKind("NodeReport"):     meta.RESTScopeRoot,
+		refitv1alpha1.GroupVersion.WithKind("ClusterRelease"): meta.RESTScopeRoot,
 		refitv1alpha1.GroupVersion.WithKind("EtcdBackup"):     meta.RESTScopeRoot,
 		refitv1alpha1.GroupVersion.WithKind("BackupStore"):    meta.RESTScopeRoot,
 		corev1.SchemeGroupVersion.WithKind("Node"):            meta.RESTScopeRoot,

@@ -20,8 +20,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/test/apiserver"
 	"github.com/refit-dev/refit/test/apiserver/agents"
 )
@@ -40,11 +42,13 @@ type moment struct {
 // as long as on the testbed.
 func TestRecordedUpgrade(t *testing.T) {
 	hosts := agents.Options{Fetch: 200 * time.Millisecond, Step: 200 * time.Millisecond, End: 200 * time.Millisecond}
+	backup := 200 * time.Millisecond
 	record := os.Getenv("REFIT_RECORD") != ""
 	if record {
 		hosts = agents.Options{Fetch: 8 * time.Second, Step: 2 * time.Second, End: 6 * time.Second}
+		backup = 25 * time.Second
 	}
-	got := upgradeSimulated(t, hosts)
+	got := upgradeSimulated(t, hosts, backup)
 	if record {
 		must(t, os.WriteFile(recording, encodeMoments(t, got), 0o644))
 	}
@@ -56,10 +60,18 @@ func TestRecordedUpgrade(t *testing.T) {
 	}
 }
 
-// upgradeSimulated runs `refit upgrade` on three control plane nodes and two workers.
-func upgradeSimulated(t *testing.T, options agents.Options) []moment {
+// upgradeSimulated runs `refit upgrade` on three control plane nodes and two workers, whose backup
+// takes a while.
+func upgradeSimulated(t *testing.T, options agents.Options, backup time.Duration) []moment {
 	t.Helper()
 	server := apiserver.Start(t, apiserver.Options{})
+	options.TakeBackup = func(ctx context.Context, _ string, ref refitv1alpha1.BackupRef) refitv1alpha1.NodeBackupStatus {
+		select {
+		case <-ctx.Done():
+		case <-time.After(backup):
+		}
+		return agents.Backup(ctx, clientOf(t, server), ref)
+	}
 	for _, name := range []string{"refit-agent", "refit-trial"} {
 		must(t, clientOf(t, server).Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}
@@ -79,9 +91,10 @@ func upgradeSimulated(t *testing.T, options agents.Options) []moment {
 	defer cancel()
 	running.Go(func() { _ = hosts.Run(ctx) }) // ends with the context
 	must(t, hosts.Reported(ctx))
+	must(t, clientOf(t, server).Create(ctx, etcdbackup.NewLocalStore([]string{recipient})))
 
 	command := exec.CommandContext(ctx, program, "upgrade", "--to", "v1.36.3", "--standalone", "--yes", "-o", "json",
-		"--waive", "BackupProven=the hosts are simulated", "--kubeconfig", server.Kubeconfig(t, hosts.Trusting(server.RESTConfig())))
+		"--kubeconfig", server.Kubeconfig(t, hosts.Trusting(server.RESTConfig())))
 	var problems bytes.Buffer
 	command.Stderr = &problems
 	lines, err := command.StdoutPipe()

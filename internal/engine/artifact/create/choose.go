@@ -86,7 +86,7 @@ func (m *builder) versionOfPart(part refitv1alpha1.Part, flag string) (string, e
 				return version, nil
 			}
 		}
-		if part == refitv1alpha1.PartRunc && m.Online != nil {
+		if m.publishes(part) {
 			return requested, nil
 		}
 		return "", fmt.Errorf("no %s %s found in the directories%s", part, requested, foundVersions(versions))
@@ -104,6 +104,17 @@ func (m *builder) versionOfPart(part refitv1alpha1.Part, flag string) (string, e
 	}
 	return "", fmt.Errorf("found several versions of %s: %s; select one with --%s, or exclude it with --without %s",
 		part, strings.Join(versions, ", "), flag, part)
+}
+
+// publishes reports whether upstream may have a part that the directories lack.
+func (m *builder) publishes(part refitv1alpha1.Part) bool {
+	switch {
+	case m.Online == nil:
+		return false
+	case part == refitv1alpha1.PartRunc:
+		return m.Online.binaries()
+	}
+	return part == refitv1alpha1.PartCNI && m.Online.packages()
 }
 
 // versionsOf returns the versions of a part that were found, those of packages only if no binary

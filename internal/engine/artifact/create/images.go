@@ -31,6 +31,9 @@ var components = []component{
 	{"pause", false},
 }
 
+// listTimeout is the timeout of a kubeadm that lists its images.
+const listTimeout = 30 * time.Second
+
 // chooseTags finds the tags of the images that kubeadm of the version requires: as kubeadm lists
 // them, else from the facts about its release.
 func (m *builder) chooseTags(ctx context.Context) error {
@@ -86,7 +89,7 @@ func imagesList(ctx context.Context, kubeadm, version string) (map[string]string
 		return nil, err
 	}
 	defer remove()
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "config", "images", "list", "--kubernetes-version", version)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=/usr/bin:/bin", "LANG=C", "HOME=/nonexistent"}, "/", time.Second

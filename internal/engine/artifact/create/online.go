@@ -7,12 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/artifact/upstream"
 )
 
 // The default addresses of upstream.
@@ -25,13 +26,22 @@ const (
 var hexPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // online adds files and images that are not in the folders from upstream: URLs, sizes and digests.
-// It does not download the files.
+// It does not download the files. Of packages, the metadata is signed; of binaries and images, only
+// TLS proves the origin of digests.
 func (m *builder) online(ctx context.Context) error {
 	if m.Online == nil {
 		return nil
 	}
 	if len(m.Online.Archs) == 0 {
 		return errors.New("no platform is given: upstream has files for several")
+	}
+	for _, kind := range m.Online.Kinds {
+		if kind == refitv1alpha1.PackageBinary {
+			continue
+		}
+		if err := m.onlinePackages(ctx, kind); err != nil {
+			return err
+		}
 	}
 	for _, arch := range m.Online.Archs {
 		for _, step := range []func(context.Context, string) error{m.onlineBinaries, m.onlineRunc, m.onlineImages} {
@@ -43,15 +53,20 @@ func (m *builder) online(ctx context.Context) error {
 	return nil
 }
 
+// web reads documents from servers.
+func (m *builder) web() upstream.Web {
+	return upstream.Web{Doing: func(address string) { m.doing("reading %s", address) }}
+}
+
 func (m *builder) onlineBinaries(ctx context.Context, arch string) error {
 	base := strings.TrimSuffix(cmp.Or(m.Online.Downloads, Downloads), "/")
 	for _, part := range []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl} {
 		name := string(part)
-		if m.hasBinary(name, arch) || m.without(name) {
+		if m.hasBinary(name, arch) || m.without(name) || !m.Online.binaries() {
 			continue
 		}
 		address := fmt.Sprintf("%s/%s/bin/linux/%s/%s", base, m.Kubernetes, arch, name)
-		sum, err := m.download(ctx, address+".sha256")
+		sum, err := m.web().Get(ctx, address+".sha256", maxDocument)
 		if err != nil {
 			return err
 		}
@@ -63,11 +78,11 @@ func (m *builder) onlineBinaries(ctx context.Context, arch string) error {
 }
 
 func (m *builder) onlineRunc(ctx context.Context, arch string) error {
-	if m.payload.Runc == "" || m.hasBinary("runc", arch) {
+	if m.payload.Runc == "" || m.hasBinary("runc", arch) || !m.Online.binaries() {
 		return nil
 	}
 	base := fmt.Sprintf("%s/v%s/", strings.TrimSuffix(cmp.Or(m.Online.RuncDownloads, RuncDownloads), "/"), m.payload.Runc)
-	sums, err := m.download(ctx, base+"runc.sha256sum")
+	sums, err := m.web().Get(ctx, base+"runc.sha256sum", maxDocument)
 	if err != nil {
 		return err
 	}
@@ -86,24 +101,16 @@ func (m *builder) publish(ctx context.Context, part refitv1alpha1.Part, name, ar
 	if !hexPattern.MatchString(sum) {
 		return fmt.Errorf("the published checksum of %s is invalid", address)
 	}
-	size, err := m.sizeOf(ctx, address)
+	size, err := m.web().Size(ctx, address, artifact.MaxBlob)
 	if err != nil {
 		return err
 	}
 	m.payload.Files = append(m.payload.Files, refitv1alpha1.ReleaseFile{
 		Part: part, Name: name, Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: arch, Version: version,
 		// The path is that in a mirror of upstream.
-		Blob: refitv1alpha1.Blob{Digest: "sha256:" + sum, Size: size, Path: pathOf(address), URLs: []string{address}},
+		Blob: refitv1alpha1.Blob{Digest: "sha256:" + sum, Size: size, Path: upstream.PathOf(address), URLs: []string{address}},
 	})
 	return nil
-}
-
-func pathOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimPrefix(u.Path, "/")
 }
 
 func (m *builder) hasBinary(name, arch string) bool {

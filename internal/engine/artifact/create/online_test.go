@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// upstream is a server like those of upstream: checksums beside binaries, and a registry that
+// publisher is a server like those of upstream: checksums beside binaries, and a registry that
 // requires an anonymous token.
-type upstream struct {
+type publisher struct {
 	*httptest.Server
 	t     *testing.T
 	files map[string][]byte
 	wrong map[string]bool // documents for which the registry returns other content
 }
 
-func newUpstream(t *testing.T) *upstream {
+func newUpstream(t *testing.T) *publisher {
 	t.Helper()
-	u := &upstream{t: t, files: map[string][]byte{}, wrong: map[string]bool{}}
+	u := &publisher{t: t, files: map[string][]byte{}, wrong: map[string]bool{}}
 	for _, name := range []string{"kubeadm", "kubelet", "kubectl"} {
 		u.program("/release/v1.36.3/bin/linux/"+arch+"/"+name, name)
 	}
@@ -35,12 +35,12 @@ func newUpstream(t *testing.T) *upstream {
 	return u
 }
 
-func (u *upstream) program(path, content string) {
+func (u *publisher) program(path, content string) {
 	u.files[path] = []byte(content)
 	u.files[path+".sha256"] = []byte(strings.TrimPrefix(digestOf([]byte(content)), "sha256:") + "\n")
 }
 
-func (u *upstream) image(image string) {
+func (u *publisher) image(image string) {
 	u.t.Helper()
 	type d = map[string]any
 	name, tag, _ := strings.Cut(image, ":")
@@ -58,7 +58,7 @@ func (u *upstream) image(image string) {
 	}
 }
 
-func (u *upstream) serve(w http.ResponseWriter, r *http.Request) {
+func (u *publisher) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/token" {
 		fmt.Fprintf(w, `{"token":"for %s"}`, r.URL.Query().Get("scope"))
 		return
@@ -83,7 +83,7 @@ func (u *upstream) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content)
 }
 
-func (u *upstream) options() Options {
+func (u *publisher) options() Options {
 	return Options{Kubernetes: "v1.36.3", Online: &Online{
 		Downloads: u.URL + "/release", RuncDownloads: u.URL + "/runc", Repository: u.URL + "/mirror", Archs: []string{arch},
 	}}
@@ -135,24 +135,24 @@ func TestFoldersComeBeforeUpstream(t *testing.T) {
 
 func TestIncompleteUpstreamMakesNoRelease(t *testing.T) {
 	for name, c := range map[string]struct {
-		arrange func(u *upstream, o *Options)
+		arrange func(u *publisher, o *Options)
 		want    string
 	}{
-		"missing version":       {func(_ *upstream, o *Options) { o.Kubernetes = "v1.36.9" }, "status 404"},
-		"no platform":           {func(_ *upstream, o *Options) { o.Online.Archs = nil }, "no platform is given"},
-		"missing platform":      {func(_ *upstream, o *Options) { o.Online.Archs = []string{"arm64"} }, "status 404"},
-		"unknown minor version": {func(_ *upstream, o *Options) { o.Kubernetes = "v1.99.0" }, "--etcd, --coredns and --pause"},
-		"a web page as a checksum": {func(u *upstream, _ *Options) {
+		"missing version":       {func(_ *publisher, o *Options) { o.Kubernetes = "v1.36.9" }, "status 404"},
+		"no platform":           {func(_ *publisher, o *Options) { o.Online.Archs = nil }, "no platform is given"},
+		"missing platform":      {func(_ *publisher, o *Options) { o.Online.Archs = []string{"arm64"} }, "status 404"},
+		"unknown minor version": {func(_ *publisher, o *Options) { o.Kubernetes = "v1.99.0" }, "--etcd, --coredns and --pause"},
+		"a web page as a checksum": {func(u *publisher, _ *Options) {
 			u.files["/release/v1.36.3/bin/linux/"+arch+"/kubelet.sha256"] = []byte("<html>")
 		}, "is invalid"},
-		"missing binary":      {func(u *upstream, _ *Options) { delete(u.files, "/release/v1.36.3/bin/linux/"+arch+"/kubelet") }, "status 404"},
-		"missing image":       {func(u *upstream, _ *Options) { delete(u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "status 404"},
-		"missing runc":        {func(_ *upstream, o *Options) { o.Runc = "1.9.9" }, "status 404"},
-		"containerd":          {func(_ *upstream, o *Options) { o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the directories"},
-		"unreachable":         {func(_ *upstream, o *Options) { o.Online.Downloads = "http://127.0.0.1:1" }, "cannot reach"},
-		"wrong manifest":      {func(u *upstream, _ *Options) { u.corrupt("/v2/mirror/etcd/manifests/sha256:") }, "returned other content"},
-		"wrong configuration": {func(u *upstream, _ *Options) { u.corrupt("/v2/mirror/pause/blobs/") }, "returned other content"},
-		"image for another platform": {func(u *upstream, _ *Options) {
+		"missing binary":      {func(u *publisher, _ *Options) { delete(u.files, "/release/v1.36.3/bin/linux/"+arch+"/kubelet") }, "status 404"},
+		"missing image":       {func(u *publisher, _ *Options) { delete(u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "status 404"},
+		"missing runc":        {func(_ *publisher, o *Options) { o.Runc = "1.9.9" }, "status 404"},
+		"containerd":          {func(_ *publisher, o *Options) { o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the directories"},
+		"unreachable":         {func(_ *publisher, o *Options) { o.Online.Downloads = "http://127.0.0.1:1" }, "cannot reach"},
+		"wrong manifest":      {func(u *publisher, _ *Options) { u.corrupt("/v2/mirror/etcd/manifests/sha256:") }, "returned other content"},
+		"wrong configuration": {func(u *publisher, _ *Options) { u.corrupt("/v2/mirror/pause/blobs/") }, "returned other content"},
+		"image for another platform": {func(u *publisher, _ *Options) {
 			config := []byte(`{"os":"linux","architecture":"amd64"}`)
 			u.files["/v2/mirror/pause/blobs/"+digestOf(config)] = config
 			u.files["/v2/mirror/pause/manifests/3.10.2"] = []byte(`{"config":{"digest":"` + digestOf(config) + `"}}`)
@@ -169,7 +169,7 @@ func TestIncompleteUpstreamMakesNoRelease(t *testing.T) {
 	}
 }
 
-func (u *upstream) corrupt(prefix string) {
+func (u *publisher) corrupt(prefix string) {
 	for path := range u.files {
 		if strings.HasPrefix(path, prefix) {
 			u.wrong[path] = true

@@ -3,6 +3,7 @@ package create
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,9 +38,31 @@ type Online struct {
 	// Repository has the images, such as registry.k8s.io or registry.example:5000/mirror. With the
 	// prefix http:// Refit uses no TLS.
 	Repository string
+	// Packages has a package repository of each minor version and kind below it, such as
+	// https://pkgs.k8s.io/core:/stable:/.
+	Packages string
+	// PackageKeys are the fingerprints of the keys that may sign the package repositories, by
+	// default that of the Kubernetes project.
+	PackageKeys []string
+	// Kinds are the kinds of files that the hosts have. None is Binary.
+	Kinds []refitv1alpha1.PackageKind
 	// Archs are the architectures by their names in Go, such as amd64.
 	Archs []string
 }
+
+// binaries reports whether binaries are requested.
+func (o *Online) binaries() bool {
+	return len(o.Kinds) == 0 || slices.Contains(o.Kinds, refitv1alpha1.PackageBinary)
+}
+
+// packages reports whether packages are requested.
+func (o *Online) packages() bool {
+	return slices.ContainsFunc(o.Kinds, func(k refitv1alpha1.PackageKind) bool { return k != refitv1alpha1.PackageBinary })
+}
+
+// fingerprintPattern matches fingerprints of keys of version 4 and of version 6. A shorter key ID
+// would fit other keys, too.
+var fingerprintPattern = regexp.MustCompile(`^([0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$`)
 
 // Optional lists what a ClusterRelease may exclude.
 func Optional() []string {
@@ -78,6 +101,18 @@ func (o *Options) check() error {
 	} {
 		if selected != "" && o.without(name) {
 			return WrongOptionError{fmt.Errorf("%s is both excluded and selected (%s)", name, selected)}
+		}
+	}
+	if o.Online != nil {
+		for _, kind := range o.Online.Kinds {
+			if !slices.Contains(kinds, kind) {
+				return WrongOptionError{fmt.Errorf("%q is not a kind of files", kind)}
+			}
+		}
+		for _, key := range o.Online.PackageKeys {
+			if !fingerprintPattern.MatchString(key) {
+				return WrongOptionError{fmt.Errorf("%q is not the fingerprint of an OpenPGP key, which has 40 hexadecimal digits", key)}
+			}
 		}
 	}
 	if len(o.Folders) == 0 && o.Online == nil {

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/refit-dev/refit/internal/engine/artifact/upstream"
 )
 
 // registry is a client of the OCI distribution API.
@@ -121,7 +123,7 @@ func (r *registry) get(ctx context.Context, repository, kind, reference string) 
 	if token := r.token[repository]; token != "" {
 		headers.Set("Authorization", "Bearer "+token)
 	}
-	response, err := request(ctx, http.MethodGet, address, headers)
+	response, err := upstream.Request(ctx, http.MethodGet, address, headers)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +134,7 @@ func (r *registry) get(ctx context.Context, repository, kind, reference string) 
 		}
 		return r.get(ctx, repository, kind, reference)
 	}
-	return readAll(response, address)
+	return upstream.ReadAll(response, address, maxDocument)
 }
 
 // login gets an anonymous token.
@@ -149,12 +151,12 @@ func (r *registry) login(ctx context.Context, repository, challenge string) erro
 	query.Set("service", parameters["service"])
 	query.Set("scope", "repository:"+repository+":pull")
 	realm.RawQuery = query.Encode()
-	response, err := request(ctx, http.MethodGet, realm.String(), nil)
+	response, err := upstream.Request(ctx, http.MethodGet, realm.String(), nil)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	raw, err := readAll(response, realm.Host)
+	raw, err := upstream.ReadAll(response, realm.Host, maxDocument)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,148 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/install"
+)
+
+// Releases are the ClusterReleases of a cluster: *operations.Cluster.
+type Releases interface {
+	Release(ctx context.Context, name string) (*refitv1alpha1.ClusterRelease, error)
+	CreateRelease(ctx context.Context, release *refitv1alpha1.ClusterRelease) error
+}
+
+// Installation is what is installed in a cluster: *install.Cluster.
+type Installation interface {
+	Existing(ctx context.Context) (install.Existing, error)
+}
+
+// Addition creates a ClusterRelease, signs it and adds it to a cluster.
+type Addition struct {
+	Signer
+
+	// Content returns the content as JSON, and writes a summary: Create of a Creation.
+	Content func(ctx context.Context, log io.Writer) ([]byte, error)
+	Log     io.Writer
+	// Confirm prompts the user before the content is signed; nil: no prompt.
+	Confirm func(ctx context.Context, question string) error
+}
+
+// Add adds the ClusterRelease. It fails before it reads any file if the key is not pinned.
+func (a *Addition) Add(ctx context.Context, cluster string, installed Installation, to Releases) (*cliv1alpha1.AddedRelease, error) {
+	public, err := a.publicKey()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := pinned(ctx, installed, public)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := a.Content(ctx, a.Log)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := artifact.ParsePayload(raw)
+	if err != nil {
+		return nil, err
+	}
+	name := a.nameOf(&payload)
+	result := cliv1alpha1.NewAddedRelease(cluster, name, payload.Kubernetes, public.ID)
+	if result.Existed, err = has(ctx, to, name, payload, keys); err != nil || result.Existed {
+		return result, err
+	}
+	if a.Confirm != nil {
+		question := fmt.Sprintf("Sign this content with the key %s and add it to %s as %s? Its hosts can then install it.", public.ID, cluster, name)
+		if err := a.Confirm(ctx, question); err != nil {
+			return nil, err
+		}
+	}
+	signed, err := a.Sign(ctx, "the new ClusterRelease", raw)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := artifact.Verify(signed.Spec.Envelope, []artifact.PublicKey{public}); err != nil {
+		return nil, fmt.Errorf("cannot add the ClusterRelease: the public key beside the private one is not its own, so hosts would refuse it: %w", err)
+	}
+	release := &refitv1alpha1.ClusterRelease{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: signed.Spec}
+	if err := to.CreateRelease(ctx, release); err != nil {
+		return nil, fmt.Errorf("cannot add the ClusterRelease: %w", err)
+	}
+	return result, nil
+}
+
+// publicKey reads the public key beside the private one, which may need a passphrase.
+func (s *Signer) publicKey() (artifact.PublicKey, error) {
+	path, err := s.key()
+	if err != nil {
+		return artifact.PublicKey{}, err
+	}
+	raw, err := os.ReadFile(PublicKeyOf(path))
+	if err != nil {
+		return artifact.PublicKey{}, fmt.Errorf("cannot read the public key of %s: %w", path, err)
+	}
+	public, err := artifact.ParsePublic(raw)
+	if err != nil {
+		return artifact.PublicKey{}, fmt.Errorf("cannot read the public key in %s: %w", PublicKeyOf(path), err)
+	}
+	return public, nil
+}
+
+// pinned returns the keys whose signatures the hosts accept. It fails if the key is not one of
+// them.
+func pinned(ctx context.Context, installed Installation, public artifact.PublicKey) ([]artifact.PublicKey, error) {
+	existing, err := installed.Existing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var keys []artifact.PublicKey
+	var ids []string
+	for _, text := range existing.Keys {
+		if key, err := artifact.ParsePublic([]byte(text)); err == nil {
+			keys, ids = append(keys, key), append(ids, key.ID)
+		}
+	}
+	switch {
+	case len(ids) == 0:
+		return nil, errors.New("cannot add a ClusterRelease: Refit is not installed, so no host would accept it. Run `refit install` first")
+	case !slices.Contains(ids, public.ID):
+		slices.Sort(ids)
+		return nil, fmt.Errorf("cannot add a ClusterRelease: the hosts would refuse what the key %s signs: they accept %q. "+
+			"Name one of these keys with --key, or pin this one, too: `refit install --release-key FILE` with each public key", public.ID, ids)
+	}
+	return keys, nil
+}
+
+// has reports whether the cluster has a ClusterRelease with this content already that hosts accept.
+// It fails if it has another one of this name, which is immutable.
+func has(ctx context.Context, in Releases, name string, payload refitv1alpha1.ReleasePayload, keys []artifact.PublicKey) (bool, error) {
+	existing, err := in.Release(ctx, name)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	former, err := artifact.Verify(existing.Spec.Envelope, keys)
+	if err == nil && reflect.DeepEqual(former.Payload, payload) {
+		return true, nil
+	}
+	problem := "other content"
+	if err != nil {
+		problem = "a signature that the hosts refuse"
+	}
+	return false, fmt.Errorf("cannot add the ClusterRelease: the cluster has %s with %s, and a ClusterRelease is immutable. "+
+		"Choose another name with --name, and select it with `refit upgrade --release NAME`", name, problem)
+}

@@ -1,0 +1,141 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/install"
+)
+
+// target is a cluster with pinned keys and ClusterReleases.
+type target struct {
+	pinned   []string // files of public keys
+	releases map[string]*refitv1alpha1.ClusterRelease
+	created  int
+}
+
+func (c *target) Existing(context.Context) (install.Existing, error) {
+	out := install.Existing{Keys: map[string]string{}}
+	for _, file := range c.pinned {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return out, err
+		}
+		out.Keys[file] = string(text)
+	}
+	return out, nil
+}
+
+func (c *target) Release(_ context.Context, name string) (*refitv1alpha1.ClusterRelease, error) {
+	if r := c.releases[name]; r != nil {
+		return r, nil
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Group: "refit.dev", Resource: "clusterreleases"}, name)
+}
+
+func (c *target) CreateRelease(_ context.Context, r *refitv1alpha1.ClusterRelease) error {
+	if c.releases == nil {
+		c.releases = map[string]*refitv1alpha1.ClusterRelease{}
+	}
+	c.releases[r.Name] = r
+	c.created++
+	return nil
+}
+
+func addition(t *testing.T, key string) *Addition {
+	t.Helper()
+	content := payload(t, nil)
+	return &Addition{
+		Signer: Signer{KeyFile: key}, Log: io.Discard, Content: func(context.Context, io.Writer) ([]byte, error) { return content, nil },
+	}
+}
+
+func TestAddedReleaseIsSignedByThePinnedKey(t *testing.T) {
+	private, public := keyPair(t)
+	c := &target{pinned: []string{public}}
+	a := addition(t, private)
+	asked := ""
+	a.Confirm = func(_ context.Context, question string) error { asked = question; return nil }
+	added, err := a.Add(t.Context(), "prod", c, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := ReadPublicKeys([]string{public})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := artifact.Verify(c.releases["kubernetes-v1.36.3"].Spec.Envelope, keys); err != nil {
+		t.Error(err)
+	}
+	if added.Existed || added.KeyID != keys[0].ID || !strings.Contains(asked, keys[0].ID) || !strings.Contains(asked, "prod") {
+		t.Errorf("added %+v, asked %q", added, asked)
+	}
+	again, err := a.Add(t.Context(), "prod", c, c)
+	if err != nil || !again.Existed || c.created != 1 {
+		t.Errorf("the second time: %+v, %v; created %d", again, err, c.created)
+	}
+}
+
+// The check and the prompt use the public key, which need not belong to the private one beside it.
+func TestReleaseSignedByAnotherKeyThanTheShownOneIsNotAdded(t *testing.T) {
+	private, public := keyPair(t)
+	other, _ := keyPair(t)
+	text, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, private, string(text))
+	c := &target{pinned: []string{public}}
+	if _, err := addition(t, private).Add(t.Context(), "prod", c, c); err == nil || !strings.Contains(err.Error(), "is not its own") || c.created > 0 {
+		t.Errorf("Add() = %v; created %d", err, c.created)
+	}
+}
+
+// A key may have been replaced since.
+func TestExistingReleaseThatHostsRefuseIsNoSuccess(t *testing.T) {
+	former, formerPublic := keyPair(t)
+	c := &target{pinned: []string{formerPublic}}
+	if _, err := addition(t, former).Add(t.Context(), "prod", c, c); err != nil {
+		t.Fatal(err)
+	}
+	private, public := keyPair(t)
+	c.pinned = []string{public}
+	if _, err := addition(t, private).Add(t.Context(), "prod", c, c); err == nil || !strings.Contains(err.Error(), "a signature that the hosts refuse") {
+		t.Errorf("Add() = %v", err)
+	}
+}
+
+func TestReleaseThatIsNotAdded(t *testing.T) {
+	private, public := keyPair(t)
+	_, other := keyPair(t)
+	declined := errors.New("not confirmed")
+	for situation, c := range map[string]struct {
+		in      target
+		decline bool
+		want    string
+	}{
+		"Refit is not installed":     {target{}, false, "Run `refit install` first"},
+		"another key is pinned":      {target{pinned: []string{other}}, false, "the hosts would refuse"},
+		"the user declines":          {target{pinned: []string{public}}, true, "not confirmed"},
+		"the name has other content": {target{pinned: []string{public}, releases: map[string]*refitv1alpha1.ClusterRelease{"kubernetes-v1.36.3": {}}}, false, "immutable"},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			a := addition(t, private)
+			if c.decline {
+				a.Confirm = func(context.Context, string) error { return declined }
+			}
+			if _, err := a.Add(t.Context(), "prod", &c.in, &c.in); err == nil || !strings.Contains(err.Error(), c.want) || c.in.created > 0 {
+				t.Errorf("Add() = %v, want %q; created %d", err, c.want, c.in.created)
+			}
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package release
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// kindNames are the kinds of hosts, as users write them.
+var kindNames = []struct {
+	name string
+	kind refitv1alpha1.PackageKind
+}{
+	{"binary", refitv1alpha1.PackageBinary},
+	{"deb", refitv1alpha1.PackageDeb},
+	{"rpm", refitv1alpha1.PackageRpm},
+}
+
+// KindNames are the values of --kind.
+func KindNames() (out []string) {
+	for _, k := range kindNames {
+		out = append(out, k.name)
+	}
+	return out
+}
+
+func (c *Creation) parseKinds() error {
+	for _, name := range c.Kinds {
+		at := slices.Index(KindNames(), name)
+		if at < 0 {
+			return exit.Usagef("--kind: %q is not one of %s", name, strings.Join(KindNames(), ", "))
+		}
+		if kind := kindNames[at].kind; !slices.Contains(c.Servers.Kinds, kind) {
+			c.Servers.Kinds = append(c.Servers.Kinds, kind)
+		}
+	}
+	return nil
+}
+
+// For selects the kinds and platforms of the hosts of a cluster, as their agents report them.
+func (c *Creation) For(s *cluster.Snapshot) error {
+	c.Servers.Kinds, c.Servers.Archs = nil, nil
+	var unknown []string
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.OS == "windows" {
+			continue
+		}
+		if n.Report == nil || n.Report.PackageKind == "" {
+			unknown = append(unknown, n.Name)
+			continue
+		}
+		if kind := n.Report.PackageKind; !slices.Contains(c.Servers.Kinds, kind) {
+			c.Servers.Kinds = append(c.Servers.Kinds, kind)
+		}
+		if arch := cmp.Or(n.Report.Arch, n.Arch); !slices.Contains(c.Servers.Archs, arch) {
+			c.Servers.Archs = append(c.Servers.Archs, arch)
+		}
+	}
+	if len(unknown) > 0 {
+		return fmt.Errorf("cannot select the files for %d of %d nodes, such as %s: no agent reports how Kubernetes is installed there. "+
+			"Install the agents with refit install, or select the files with --kind and --arch", len(unknown), len(s.Nodes), unknown[0])
+	}
+	slices.Sort(c.Servers.Kinds)
+	slices.Sort(c.Servers.Archs)
+	return nil
+}

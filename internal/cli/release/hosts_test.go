@@ -1,0 +1,60 @@
+package release
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+func hostOf(name string, kind refitv1alpha1.PackageKind, arch string) cluster.Node {
+	return cluster.Node{Name: name, OS: "linux", Arch: arch, Report: &refitv1alpha1.NodeReportStatus{PackageKind: kind}}
+}
+
+func TestFilesForTheHostsOfACluster(t *testing.T) {
+	c := &Creation{}
+	c.Servers.Archs = []string{"s390x"} // the default of the flag
+	err := c.For(&cluster.Snapshot{Nodes: []cluster.Node{
+		hostOf("a", refitv1alpha1.PackageRpm, "amd64"), hostOf("b", refitv1alpha1.PackageDeb, "arm64"), hostOf("c", refitv1alpha1.PackageDeb, "amd64"),
+		{Name: "w", OS: "windows", Arch: "amd64"},
+	}})
+	if err != nil || fmt.Sprint(c.Servers.Kinds) != "[Deb Rpm]" || !slices.Equal(c.Servers.Archs, []string{"amd64", "arm64"}) {
+		t.Errorf("%v %v %v", c.Servers.Kinds, c.Servers.Archs, err)
+	}
+}
+
+func TestHostsOfUnknownKindAreNotGuessed(t *testing.T) {
+	for situation, unknown := range map[string]cluster.Node{
+		"without a report": {Name: "b", OS: "linux"},
+		"of unknown kind":  hostOf("b", "", "amd64"),
+	} {
+		err := (&Creation{}).For(&cluster.Snapshot{Nodes: []cluster.Node{hostOf("a", refitv1alpha1.PackageDeb, "amd64"), unknown}})
+		if err == nil || !strings.Contains(err.Error(), "1 of 2 nodes, such as b") {
+			t.Errorf("%s: %v", situation, err)
+		}
+	}
+}
+
+func TestWrongFlagsOfACreation(t *testing.T) {
+	for situation, c := range map[string]struct {
+		creation Creation
+		given    []string
+		want     string
+	}{
+		"an unknown kind":                {Creation{Upstream: true, Kinds: []string{"snap"}}, []string{"kind"}, "is not one of binary, deb, rpm"},
+		"a kind without upstream":        {Creation{Kinds: []string{"deb"}}, []string{"kind"}, "--kind requires --online"},
+		"a cluster and a kind":           {Creation{Upstream: true, Kinds: []string{"deb"}}, []string{"for-cluster", "kind"}, "excludes --kind and --arch"},
+		"a key without upstream":         {Creation{}, []string{"package-key"}, "--package-key requires --online"},
+		"a repository without upstream":  {Creation{}, []string{"packages"}, "--packages requires --online"},
+		"hosts of a cluster, but no net": {Creation{}, []string{"for-cluster"}, "--for-cluster requires --online"},
+	} {
+		c.creation.Kubernetes, c.creation.Folders = "v1.36.3", []string{"x"}
+		err := c.creation.Check(func(flag string) bool { return slices.Contains(c.given, flag) })
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q in it", situation, err, c.want)
+		}
+	}
+}

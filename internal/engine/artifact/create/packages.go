@@ -1,0 +1,107 @@
+package create
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/artifact/upstream"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+// onlinePackages adds the packages of a kind that the directories lack, as the signed metadata of
+// the repository of the minor version names them.
+func (m *builder) onlinePackages(ctx context.Context, kind refitv1alpha1.PackageKind) error {
+	wanted := m.wantedPackages(kind)
+	if len(wanted) == 0 {
+		return nil
+	}
+	version, err := skew.Parse(m.Kubernetes)
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(cmp.Or(m.Online.Packages, upstream.Packages), "/")
+	repository := &upstream.Repository{
+		URL:  fmt.Sprintf("%s/v%s/%s/", base, version.MinorString(), strings.ToLower(string(kind))),
+		Keys: m.Online.PackageKeys, Web: m.web(),
+	}
+	if len(repository.Keys) == 0 {
+		repository.Keys = []string{upstream.KubernetesKey}
+	}
+	read, archOf := repository.Debs, artifact.ArchOfDeb
+	if kind == refitv1alpha1.PackageRpm {
+		read, archOf = repository.Rpms, artifact.ArchOfRpm
+	}
+	var names []string
+	for _, file := range wanted {
+		names = append(names, file.Name)
+	}
+	found, err := read(ctx, names)
+	if err != nil {
+		return err
+	}
+	for _, file := range wanted {
+		pkg := latest(found, file, archOf)
+		if pkg == nil {
+			return fmt.Errorf("%s has no %s %s for %s", repository.URL, file.Name, artifact.UpstreamVersion(file.Version), file.Arch)
+		}
+		file.Version, file.Blob = pkg.Version, pkg.Blob
+		m.payload.Files = append(m.payload.Files, file)
+	}
+	return nil
+}
+
+// wantedPackages returns the packages of a kind to look for, with the versions of upstream.
+func (m *builder) wantedPackages(kind refitv1alpha1.PackageKind) (out []refitv1alpha1.ReleaseFile) {
+	for _, arch := range m.Online.Archs {
+		for _, p := range []struct {
+			part          refitv1alpha1.Part
+			name, version string
+		}{
+			{refitv1alpha1.PartKubeadm, "kubeadm", m.Kubernetes},
+			{refitv1alpha1.PartKubelet, "kubelet", m.Kubernetes},
+			{refitv1alpha1.PartKubectl, "kubectl", m.Kubernetes},
+			{refitv1alpha1.PartCNI, "kubernetes-cni", m.payload.CNIPlugins},
+		} {
+			if p.version == "" || m.without(string(p.part)) || m.hasFile(kind, p.part, arch) {
+				continue
+			}
+			out = append(out, refitv1alpha1.ReleaseFile{Part: p.part, Name: p.name, Kind: kind, OS: "linux", Arch: arch, Version: p.version})
+		}
+	}
+	return out
+}
+
+func (m *builder) hasFile(kind refitv1alpha1.PackageKind, part refitv1alpha1.Part, arch string) bool {
+	return slices.ContainsFunc(m.payload.Files, func(f refitv1alpha1.ReleaseFile) bool { return f.Kind == kind && f.Part == part && f.Arch == arch })
+}
+
+// latest returns the package with the highest revision of a version.
+func latest(found []upstream.Package, wanted refitv1alpha1.ReleaseFile, archOf func(string) string) (out *upstream.Package) {
+	for i := range found {
+		p := &found[i]
+		if p.Name != wanted.Name || archOf(p.Arch) != wanted.Arch || artifact.UpstreamVersion(p.Version) != artifact.UpstreamVersion(wanted.Version) {
+			continue
+		}
+		if out == nil || compareRevisions(p.Version, out.Version) > 0 {
+			out = p
+		}
+	}
+	return out
+}
+
+// compareRevisions compares two versions of a package that have the same version of upstream, by
+// their runs of digits.
+func compareRevisions(a, b string) int {
+	digits := func(text string) []string {
+		return strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	}
+	return slices.CompareFunc(digits(a), digits(b), func(a, b string) int {
+		a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+}
