@@ -25,16 +25,16 @@ func TestAScreenGetsTheContentOfItsGoldenFile(t *testing.T) {
 		}
 		return "one\n\ntwo\nthree\n", nil
 	}
-	page := "# Page\n<!-- screen: a.golden -->\n```\nold\n```\nafter\n"
+	page := "# Page\n<!-- screen: a.golden -->\n```text\nold\n```\nafter\n"
 	for name, test := range map[string]struct{ page, want string }{
 		"all lines":                 {page, strings.Replace(page, "old\n", "one\n\ntwo\nthree\n", 1)},
-		"the first lines":           {strings.Replace(page, ".golden", ".golden head 2", 1), "# Page\n<!-- screen: a.golden head 2 -->\n```\none\n…\n```\nafter\n"},
-		"more lines than there are": {strings.Replace(page, ".golden", ".golden head 9", 1), "# Page\n<!-- screen: a.golden head 9 -->\n```\none\n\ntwo\nthree\n```\nafter\n"},
+		"the first lines":           {strings.Replace(page, ".golden", ".golden head 2", 1), "# Page\n<!-- screen: a.golden head 2 -->\n```text\none\n…\n```\nafter\n"},
+		"more lines than there are": {strings.Replace(page, ".golden", ".golden head 9", 1), "# Page\n<!-- screen: a.golden head 9 -->\n```text\none\n\ntwo\nthree\n```\nafter\n"},
 		"a page without screens":    {"text\n```\nold\n```\n", "text\n```\nold\n```\n"},
 		"an unknown file":           {strings.Replace(page, "a.golden", "b.golden", 1), ""},
 		"no file":                   {strings.Replace(page, "a.golden", "", 1), ""},
 		"no block":                  {"<!-- screen: a.golden -->\ntext\n", ""},
-		"a block without an end":    {"<!-- screen: a.golden -->\n```\nold\n", ""},
+		"a block without an end":    {"<!-- screen: a.golden -->\n```text\nold\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := fill(test.page, goldens)

@@ -7,7 +7,11 @@ import (
 	"strings"
 )
 
-const fence = "```"
+const (
+	fence = "```"
+	// screenFence opens a screen, which is no code.
+	screenFence = fence + "text"
+)
 
 // screen matches the comment above a screen. Its groups are the golden file and the number of
 // lines.
@@ -34,7 +38,7 @@ func fill(page string, read func(string) (string, error)) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		out = append(out, fence, head(golden, match[2]), fence)
+		out = append(out, screenFence, head(golden, match[2]), fence)
 		i = end
 	}
 	return strings.Join(out, "\n"), nil
@@ -42,8 +46,8 @@ func fill(page string, read func(string) (string, error)) (string, error) {
 
 // endOfBlock returns the line that closes the fenced block that starts at a line.
 func endOfBlock(lines []string, start int) (int, error) {
-	if start >= len(lines) || lines[start] != fence {
-		return 0, fmt.Errorf("line %d: a screen needs a fenced block in the next line", start)
+	if start >= len(lines) || lines[start] != screenFence {
+		return 0, fmt.Errorf("line %d: a screen needs a fenced block, %s, in the next line", start, screenFence)
 	}
 	for i := start + 1; i < len(lines); i++ {
 		if lines[i] == fence {
