@@ -65,7 +65,7 @@ ClusterRelease is immutable: another one for the same version needs another --na
 }
 
 func (f *addFlags) run(ctx context.Context, a *app) error {
-	f.Log, f.Content = a.Err, f.creation.Create
+	f.Log, f.Content, f.creation.Reading = a.Err, f.creation.Create, a.readingContent
 	if !f.yes {
 		if err := a.MayAsk(); err != nil {
 			return err

@@ -56,16 +56,21 @@ missing.`,
 					return err
 				}
 			}
+			c.Reading = a.readingContent
 			return a.PrintEncoded(c.Create(cmd.Context(), a.Err))
 		},
 	}
-	cmd.Flags().StringVar(&c.Kubernetes, "kubernetes", "", "the `VERSION` of Kubernetes, for example v1.36.3")
+	cmd.Flags().StringVar(&c.Kubernetes, "kubernetes", "",
+		"the `VERSION` of Kubernetes, for example v1.36.3; with --online also v1.36, its newest patch release")
 	addCreationFlags(cmd, c)
 	cmd.Flags().BoolVar(&forCluster, "for-cluster", false, "with --online: the kinds and platforms that the hosts of the cluster report")
 	addSourceFlags(cmd, s)
 	cmd.Flags().SortFlags = false
 	return cmd
 }
+
+// readingContent reports what is read for a ClusterRelease.
+func (a *app) readingContent() release.Reading { return a.NewReading("the content", false) }
 
 // addCreationFlags adds the flags about the content of a ClusterRelease.
 func addCreationFlags(cmd *cobra.Command, c *release.Creation) {

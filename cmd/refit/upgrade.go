@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/following"
+	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/cli/starting"
 	"github.com/refit-dev/refit/internal/cli/terminal"
@@ -41,6 +43,10 @@ The controllers in the cluster execute the upgrade; it continues if you interrup
 (Ctrl-C). With --standalone, the command runs the controllers itself: if you interrupt it, nothing
 further starts, a host that is being changed completes its upgrade, and the same command continues
 later.
+
+If the cluster has no ClusterRelease for the target, and its hosts accept your own key, the command
+offers to create one from upstream and to sign it ("release add --online"). With --to v1.36, it is
+the newest patch release that upstream has.
 
 Without a terminal, --yes is required. With -o json, the first line is the plan, followed by a line
 for each change. A user without permission to approve plans starts an upgrade that waits for another
@@ -79,6 +85,9 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 	if err := u.format.Check(); err != nil {
 		return err
 	}
+	if err := u.offer(cmd.Context(), a); err != nil {
+		return err
+	}
 	requested, err := u.Upgrade(cmd.Context(), a.assessor(), &u.Flags)
 	if err != nil {
 		return err
@@ -115,6 +124,36 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 	})
 }
 
+// offer offers to add the ClusterReleases that the upgrade lacks, if there is a terminal and the
+// hosts accept the user's own key. Otherwise the preflight checks report what is missing.
+func (u *upgrading) offer(ctx context.Context, a *app) error {
+	if interactive := a.MayAsk() == nil; !interactive || u.starter.Yes || u.asJSON() {
+		return nil
+	}
+	o := &release.Offer{Reading: a.readingContent}
+	o.Log, o.Confirm, o.Passphrase = a.Err, a.Confirm, release.Passphrase{CanAsk: a.CanAskSecret, Ask: a.AskSecret}
+	var before []string
+	for { // the patch release of the target decides which others are on the path to it
+		missing, err := u.Missing(ctx, a.assessor(), &u.Flags)
+		if err != nil || len(missing) == 0 || slices.Equal(missing, before) || !u.Snapshot().Installed {
+			return err
+		}
+		c, err := a.connect(ctx, &u.Kubeconfig)
+		if err != nil {
+			return err
+		}
+		installed, err := a.installer(c.config)
+		if err != nil || !o.Possible(ctx, installed) {
+			return err
+		}
+		if err := o.Add(ctx, missing, u.Snapshot(), c.Name, installed, c); err != nil {
+			return err
+		}
+		before = missing
+		u.Forget()
+	}
+}
+
 // propose shows the plan and prompts the user to confirm it. It returns the plan's hash, or an
 // empty string if there is nothing to do.
 func (u *upgrading) propose(
@@ -129,9 +168,11 @@ func (u *upgrading) propose(
 	})
 }
 
+func (u *upgrading) asJSON() bool { return u.Output == terminal.FormatJSON }
+
 // show prints the plan.
 func (u *upgrading) show(cmd *cobra.Command, a *app, report *cliv1alpha1.Report) error {
-	if u.Output == terminal.FormatJSON {
+	if u.asJSON() {
 		return a.PrintEncoded(document.Line(progress.Folded(report)))
 	}
 	next := nextOf(cmd, a)
@@ -154,7 +195,7 @@ func (u *upgrading) follow(cmd *cobra.Command, a *app, c *connection, operation 
 		return err
 	}
 	follower := &operations.Follower{
-		Cluster: c.Cluster, Operation: found.Name, Report: a.NewStatusWriter(u.Output == terminal.FormatJSON), Finalized: u.starter.Standalone,
+		Cluster: c.Cluster, Operation: found.Name, Report: a.NewStatusWriter(u.asJSON()), Finalized: u.starter.Standalone,
 	}
 	return u.Follow(cmd.Context(), found.Name, follower.Follow, func(last *cliv1alpha1.Operation) string {
 		if !u.starter.Standalone {

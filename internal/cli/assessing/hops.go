@@ -2,10 +2,12 @@ package assessing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
@@ -45,3 +47,41 @@ func (r *Request) Hops(ctx context.Context, a *Assessor, flags Flags) ([]refitv1
 	}
 	return out, nil
 }
+
+// Missing returns the versions on the path to the target that the cluster has no ClusterRelease of,
+// in the order of the upgrade. A version is a minor version, such as v1.36, if any of its patch
+// releases will do.
+func (r *Request) Missing(ctx context.Context, a *Assessor, flags Flags) ([]string, error) {
+	upgrade, err := r.Upgrade(ctx, a, flags)
+	if none, ok := errors.AsType[assess.NoReleaseError](err); ok {
+		return []string{none.Minor}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := r.read(ctx, a); err != nil {
+		return nil, err
+	}
+	planned, err := plan.Make(r.observed.Snapshot, policy.Defaulted(upgrade.Spec))
+	if err != nil || upgrade.Spec.Target.Release != "" {
+		return nil, asUsageError(err)
+	}
+	var out []string
+	for _, hop := range planned.Hops {
+		if hop.Release == nil {
+			out = append(out, hop.Kubernetes)
+		}
+	}
+	return out, nil
+}
+
+// Snapshot returns the cluster as it was read, nil if it was not.
+func (r *Request) Snapshot() *cluster.Snapshot {
+	if r.observed == nil {
+		return nil
+	}
+	return r.observed.Snapshot
+}
+
+// Forget forgets the cluster: it has changed, and is read again.
+func (r *Request) Forget() { r.observed = nil }

@@ -19,6 +19,24 @@ type Creation struct {
 	Upstream bool // take what is missing from Servers
 	Servers  create.Online
 	Kinds    []string // of the hosts, as in kindNames
+	// Reading starts to report what is read; nil: nothing is reported.
+	Reading func() Reading
+}
+
+// Reading reports what is read: *terminal.Reading.
+type Reading interface {
+	Part(what string)
+	End()
+}
+
+// read calls a function that reads something and reports it.
+func (c *Creation) read(call func(doing func(what string)) error) error {
+	if c.Reading == nil {
+		return call(nil)
+	}
+	reading := c.Reading()
+	defer reading.End()
+	return call(reading.Part)
 }
 
 // upstreamFlags are the flags that act only with --online.
@@ -43,6 +61,14 @@ func (c *Creation) Check(given func(flag string) bool) error {
 	if err := c.parseKinds(); err != nil {
 		return err
 	}
+	if c.Upstream {
+		if err := c.useMirrors(given); err != nil {
+			return err
+		}
+		if _, ok := request.ParseMinor(c.Kubernetes); ok {
+			return nil // Resolve finds the patch release
+		}
+	}
 	version, err := request.ParseVersion(c.Kubernetes)
 	if err != nil {
 		return exit.Usagef("--kubernetes: %q is not a version like v1.36.3", c.Kubernetes)
@@ -51,12 +77,37 @@ func (c *Creation) Check(given func(flag string) bool) error {
 	return nil
 }
 
+// Resolve replaces a minor version, such as v1.36, by its newest patch release that upstream has
+// for the hosts.
+func (c *Creation) Resolve(ctx context.Context) error {
+	minor, ok := request.ParseMinor(c.Kubernetes)
+	if !ok {
+		return nil
+	}
+	return c.read(func(doing func(string)) error {
+		version, err := c.Servers.Newest(ctx, minor, doing)
+		if err != nil {
+			return fmt.Errorf("cannot find the newest patch release of v%s: %w", minor, err)
+		}
+		c.Kubernetes = version
+		return nil
+	})
+}
+
 // Create returns the content as JSON, and writes a summary to log.
 func (c *Creation) Create(ctx context.Context, log io.Writer) ([]byte, error) {
 	if c.Upstream {
 		c.Online = &c.Servers
+		if err := c.Resolve(ctx); err != nil {
+			return nil, err
+		}
 	}
-	result, err := create.Payload(ctx, c.Options)
+	var result create.Result
+	err := c.read(func(doing func(string)) (err error) {
+		c.Doing = doing
+		result, err = create.Payload(ctx, c.Options)
+		return err
+	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -69,13 +69,19 @@ func ReleaseKey(k *cliv1alpha1.ReleaseKey, command string) string {
 	return b.String()
 }
 
+// AddedReleaseLine renders a ClusterRelease that was added to a cluster in one line.
+func AddedReleaseLine(r *cliv1alpha1.AddedRelease) string {
+	if r.Existed {
+		return fmt.Sprintf("%s has ClusterRelease %s with the same content already: nothing was changed.", Clean(r.Cluster), r.Name)
+	}
+	return fmt.Sprintf("Added ClusterRelease %s to %s, signed with the key %s.", r.Name, Clean(r.Cluster), r.KeyID)
+}
+
 // AddedRelease renders a ClusterRelease that was added to a cluster, and the next commands.
 func AddedRelease(r *cliv1alpha1.AddedRelease, command string) string {
 	var b strings.Builder
-	if r.Existed {
-		fmt.Fprintf(&b, "%s has ClusterRelease %s with the same content already: nothing was changed.\n", Clean(r.Cluster), r.Name)
-	} else {
-		fmt.Fprintf(&b, "Added ClusterRelease %s to %s, signed with the key %s.\n", r.Name, Clean(r.Cluster), r.KeyID)
+	fmt.Fprintln(&b, AddedReleaseLine(r))
+	if !r.Existed {
 		fmt.Fprintln(&b, "Hosts install only what it lists by digest, because they accept this key.")
 	}
 	fmt.Fprintf(&b, "\nNext steps\n")

@@ -28,11 +28,23 @@ func NewestPatch(minor string, s *cluster.Snapshot, spec refitv1alpha1.ClusterUp
 	if err != nil {
 		return "", err
 	}
-	if len(others) == 0 {
-		return "", fmt.Errorf("the cluster has no ClusterRelease of v%s: use a version such as %s", minor, example)
+	return "", NoReleaseError{Minor: "v" + minor, example: example.String(), others: others}
+}
+
+// NoReleaseError is the lack of a ClusterRelease of a minor version that an upgrade can reach.
+type NoReleaseError struct {
+	Minor string // such as v1.36
+
+	example string
+	others  []string // the versions of the ClusterReleases that the cluster has
+}
+
+func (e NoReleaseError) Error() string {
+	text := fmt.Sprintf("the cluster has no ClusterRelease of %s: use a version such as %s", e.Minor, e.example)
+	if len(e.others) > 0 {
+		text += ", or one that it has a ClusterRelease of: " + strings.Join(e.others, ", ")
 	}
-	return "", fmt.Errorf("the cluster has no ClusterRelease of v%s: use a version such as %s, or one that it has a ClusterRelease of: %s",
-		minor, example, strings.Join(others, ", "))
+	return text
 }
 
 // reachableReleases returns the versions of the usable ClusterReleases that an upgrade can reach,

@@ -33,7 +33,7 @@ func (m *builder) choose(context.Context) error {
 			m.skip(f.path, why)
 			continue
 		}
-		m.doing("reading %s", f.path)
+		m.doing(f.path)
 		blob, err := f.blob()
 		if err != nil {
 			return err

@@ -144,7 +144,7 @@ func (m *builder) takeImages(context.Context) error {
 		}
 		taken[key] = f
 		if _, read := blobs[f.full]; !read {
-			m.doing("reading %s", f.path)
+			m.doing(f.path)
 			blob, err := f.blob()
 			if err != nil {
 				return err

@@ -48,7 +48,7 @@ func (m *builder) inspect(ctx context.Context) error {
 		if info, err := os.Stat(full); err == nil && !info.IsDir() {
 			return WrongOptionError{fmt.Errorf("%s is not a directory", folder)}
 		}
-		m.doing("reading %s", folder)
+		m.doing(folder)
 		err = filepath.WalkDir(full, func(path string, entry fs.DirEntry, err error) error {
 			if err := cmp.Or(err, ctx.Err()); err != nil || entry.IsDir() {
 				return err

@@ -55,7 +55,7 @@ func (m *builder) online(ctx context.Context) error {
 
 // web reads documents from servers.
 func (m *builder) web() upstream.Web {
-	return upstream.Web{Doing: func(address string) { m.doing("reading %s", address) }}
+	return upstream.Web{Doing: m.doing}
 }
 
 func (m *builder) onlineBinaries(ctx context.Context, arch string) error {
@@ -126,7 +126,7 @@ func (m *builder) onlineImages(ctx context.Context, arch string) error {
 			continue
 		}
 		image := r.nameOf(c.name, m.tags[c.name])
-		m.doing("resolving %s", image)
+		m.doing(image)
 		digest, err := r.configOf(ctx, image, arch)
 		if err != nil {
 			return fmt.Errorf("%s for %s: %w", image, arch, err)

@@ -24,7 +24,7 @@ type Options struct {
 	Without []string
 	// Online is the upstream to take missing files from, or nil.
 	Online *Online
-	// Doing reports the step in progress. It may be nil.
+	// Doing reports what is being read: a file, an address or an image. It may be nil.
 	Doing func(what string)
 }
 
@@ -123,8 +123,8 @@ func (o *Options) check() error {
 
 func (o *Options) without(name string) bool { return slices.Contains(o.Without, name) }
 
-func (o *Options) doing(format string, args ...any) {
+func (o *Options) doing(what string) {
 	if o.Doing != nil {
-		o.Doing(fmt.Sprintf(format, args...))
+		o.Doing(what)
 	}
 }

@@ -24,18 +24,8 @@ func (m *builder) onlinePackages(ctx context.Context, kind refitv1alpha1.Package
 	if err != nil {
 		return err
 	}
-	base := strings.TrimSuffix(cmp.Or(m.Online.Packages, upstream.Packages), "/")
-	repository := &upstream.Repository{
-		URL:  fmt.Sprintf("%s/v%s/%s/", base, version.MinorString(), strings.ToLower(string(kind))),
-		Keys: m.Online.PackageKeys, Web: m.web(),
-	}
-	if len(repository.Keys) == 0 {
-		repository.Keys = []string{upstream.KubernetesKey}
-	}
-	read, archOf := repository.Debs, artifact.ArchOfDeb
-	if kind == refitv1alpha1.PackageRpm {
-		read, archOf = repository.Rpms, artifact.ArchOfRpm
-	}
+	repository := m.Online.repository(version.MinorString(), kind, m.web())
+	read, archOf := reader(repository, kind)
 	var names []string
 	for _, file := range wanted {
 		names = append(names, file.Name)
@@ -53,6 +43,26 @@ func (m *builder) onlinePackages(ctx context.Context, kind refitv1alpha1.Package
 		m.payload.Files = append(m.payload.Files, file)
 	}
 	return nil
+}
+
+// repository returns the repository of a minor version and a kind.
+func (o *Online) repository(minor string, kind refitv1alpha1.PackageKind, web upstream.Web) *upstream.Repository {
+	base := strings.TrimSuffix(cmp.Or(o.Packages, upstream.Packages), "/")
+	r := &upstream.Repository{URL: fmt.Sprintf("%s/v%s/%s/", base, minor, strings.ToLower(string(kind))), Keys: o.PackageKeys, Web: web}
+	if len(r.Keys) == 0 {
+		r.Keys = []string{upstream.KubernetesKey}
+	}
+	return r
+}
+
+// reader returns how to read a repository of a kind, and the architecture that its packages name.
+func reader(r *upstream.Repository, kind refitv1alpha1.PackageKind) (
+	read func(ctx context.Context, names []string) ([]upstream.Package, error), archOf func(string) string,
+) {
+	if kind == refitv1alpha1.PackageRpm {
+		return r.Rpms, artifact.ArchOfRpm
+	}
+	return r.Debs, artifact.ArchOfDeb
 }
 
 // wantedPackages returns the packages of a kind to look for, with the versions of upstream.

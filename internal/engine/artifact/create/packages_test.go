@@ -23,7 +23,7 @@ type packages struct {
 	key *openpgp.Entity
 }
 
-var published = []string{"kubeadm 1.36.3-1.1", "kubeadm 1.36.3-10.1", "kubeadm 1.36.2-1.1", "kubelet 1.36.3-1.1", "kubectl 1.36.3-1.1", "kubernetes-cni 1.9.1-1.1"}
+var published = []string{"kubeadm 1.36.3-1.1", "kubeadm 1.36.3-10.1", "kubeadm 1.36.2-1.1", "kubelet 1.36.2-1.1", "kubelet 1.36.3-1.1", "kubectl 1.36.3-1.1", "kubernetes-cni 1.9.1-1.1"}
 
 func newPackages(t *testing.T, u *publisher) *packages {
 	t.Helper()

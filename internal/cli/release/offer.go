@@ -1,0 +1,59 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
+)
+
+// Offer adds the ClusterReleases that an upgrade lacks, from upstream, if the user agrees.
+type Offer struct {
+	Addition
+
+	Reading func() Reading
+}
+
+// Possible reports whether the user has a key of their own whose signatures the hosts accept.
+// Without one, other people provide ClusterReleases.
+func (o *Offer) Possible(ctx context.Context, installed Installation) bool {
+	public, err := o.publicKey()
+	if err != nil {
+		return false
+	}
+	_, err = pinned(ctx, installed, public)
+	return err == nil
+}
+
+// Add prompts the user, then adds a ClusterRelease of each version, or of the newest patch release
+// of a minor version, for the hosts of the cluster.
+func (o *Offer) Add(ctx context.Context, versions []string, hosts *cluster.Snapshot, name string, installed Installation, to Releases) error {
+	var creations []*Creation
+	for _, version := range versions {
+		creation := &Creation{Upstream: true, Reading: o.Reading}
+		creation.Kubernetes = version
+		if err := creation.Check(func(string) bool { return false }); err != nil {
+			return err
+		}
+		if err := creation.For(hosts); err != nil {
+			return err // before the prompt
+		}
+		creations = append(creations, creation)
+	}
+	if err := o.Confirm(ctx, fmt.Sprintf("%s has no %s of %s. Create it from upstream, for the hosts of this cluster?",
+		name, phrase.Plural(len(versions), "ClusterRelease"), strings.Join(versions, " and "))); err != nil {
+		return err
+	}
+	for _, creation := range creations {
+		o.Content = creation.Create
+		added, err := o.Addition.Add(ctx, name, installed, to)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(o.Log, text.AddedReleaseLine(added))
+	}
+	return nil
+}
