@@ -72,11 +72,7 @@ func (f *addFlags) run(ctx context.Context, a *app) error {
 		}
 		f.Confirm = a.Confirm
 	}
-	c, err := a.connect(ctx, &f.Kubeconfig)
-	if err != nil {
-		return err
-	}
-	installed, err := a.installer(c.config)
+	name, installed, releases, err := a.releases(ctx, &f.Kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -89,9 +85,19 @@ func (f *addFlags) run(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	result, err := f.Add(ctx, c.Name, installed, c)
+	result, err := f.Add(ctx, name, installed, releases)
 	if err != nil {
 		return err
 	}
 	return a.PrintAs(&f.Format, result, func() string { return text.AddedRelease(result, a.name) })
+}
+
+// releases connects to a cluster whose hosts accept ClusterReleases.
+func (a *app) releases(ctx context.Context, k *connect.Kubeconfig) (string, release.Installation, release.Releases, error) {
+	c, err := a.connect(ctx, k)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	installed, err := a.installer(c.config)
+	return c.Name, installed, c, err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -130,28 +129,11 @@ func (u *upgrading) offer(ctx context.Context, a *app) error {
 	if interactive := a.MayAsk() == nil; !interactive || u.starter.Yes || u.asJSON() {
 		return nil
 	}
-	o := &release.Offer{Reading: a.readingContent}
+	o := &release.Offer{Reading: a.readingContent, Connect: func(ctx context.Context) (string, release.Installation, release.Releases, error) {
+		return a.releases(ctx, &u.Kubeconfig)
+	}}
 	o.Log, o.Confirm, o.Passphrase = a.Err, a.Confirm, release.Passphrase{CanAsk: a.CanAskSecret, Ask: a.AskSecret}
-	var before []string
-	for { // the patch release of the target decides which others are on the path to it
-		missing, err := u.Missing(ctx, a.assessor(), &u.Flags)
-		if err != nil || len(missing) == 0 || slices.Equal(missing, before) || !u.Snapshot().Installed {
-			return err
-		}
-		c, err := a.connect(ctx, &u.Kubeconfig)
-		if err != nil {
-			return err
-		}
-		installed, err := a.installer(c.config)
-		if err != nil || !o.Possible(ctx, installed) {
-			return err
-		}
-		if err := o.Add(ctx, missing, u.Snapshot(), c.Name, installed, c); err != nil {
-			return err
-		}
-		before = missing
-		u.Forget()
-	}
+	return o.Complete(ctx, &u.Request, func(ctx context.Context) ([]string, error) { return u.Missing(ctx, a.assessor(), &u.Flags) })
 }
 
 // propose shows the plan and prompts the user to confirm it. It returns the plan's hash, or an

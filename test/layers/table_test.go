@@ -160,7 +160,7 @@ var table = []row{
 	{
 		folder: "tools",
 		may: []string{
-			"os", "./internal/upgrade/kubefacts", "./test/testbed/builder", "./test/testbed/versions", "./test/testbed/progress",
+			"os", "./config", "./internal/engine/install", "./internal/upgrade/kubefacts", "./test/testbed/builder", "./test/testbed/versions", "./test/testbed/progress",
 			`exec.Command("true")`,
 		},
 		mayNot: []string{

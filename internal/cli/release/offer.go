@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/refit-dev/refit/internal/cli/text"
@@ -15,11 +16,40 @@ type Offer struct {
 	Addition
 
 	Reading func() Reading
+	// Connect connects to the cluster, and returns its name.
+	Connect func(ctx context.Context) (name string, installed Installation, to Releases, err error)
 }
 
-// Possible reports whether the user has a key of their own whose signatures the hosts accept.
+// Observed is the cluster to upgrade: *assessing.Request.
+type Observed interface {
+	Snapshot() *cluster.Snapshot
+	Forget() // it has changed
+}
+
+// Complete adds what is missing, until nothing is: the patch release of the target decides which
+// others are on the path to it. It adds nothing that the hosts would refuse.
+func (o *Offer) Complete(ctx context.Context, observed Observed, missing func(ctx context.Context) ([]string, error)) error {
+	var before []string
+	for {
+		versions, err := missing(ctx)
+		if err != nil || len(versions) == 0 || slices.Equal(versions, before) || !observed.Snapshot().Installed {
+			return err
+		}
+		name, installed, to, err := o.Connect(ctx)
+		if err != nil || !o.possible(ctx, installed) {
+			return err
+		}
+		if err := o.add(ctx, versions, observed.Snapshot(), name, installed, to); err != nil {
+			return err
+		}
+		before = versions
+		observed.Forget()
+	}
+}
+
+// possible reports whether the user has a key of their own whose signatures the hosts accept.
 // Without one, other people provide ClusterReleases.
-func (o *Offer) Possible(ctx context.Context, installed Installation) bool {
+func (o *Offer) possible(ctx context.Context, installed Installation) bool {
 	public, err := o.publicKey()
 	if err != nil {
 		return false
@@ -28,9 +58,9 @@ func (o *Offer) Possible(ctx context.Context, installed Installation) bool {
 	return err == nil
 }
 
-// Add prompts the user, then adds a ClusterRelease of each version, or of the newest patch release
+// add prompts the user, then adds a ClusterRelease of each version, or of the newest patch release
 // of a minor version, for the hosts of the cluster.
-func (o *Offer) Add(ctx context.Context, versions []string, hosts *cluster.Snapshot, name string, installed Installation, to Releases) error {
+func (o *Offer) add(ctx context.Context, versions []string, hosts *cluster.Snapshot, name string, installed Installation, to Releases) error {
 	var creations []*Creation
 	for _, version := range versions {
 		creation := &Creation{Upstream: true, Reading: o.Reading}

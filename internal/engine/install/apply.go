@@ -103,6 +103,7 @@ func split(objects []*unstructured.Unstructured, first func(o *unstructured.Unst
 type applyRun struct {
 	*Cluster
 	dryRun    bool
+	removing  bool // what the removal needs is applied again
 	callbacks Callbacks
 	changes   []Change
 	missing   map[string]bool // namespaces that a dry run did not create
@@ -155,7 +156,10 @@ func (a *applyRun) applyOne(ctx context.Context, object *unstructured.Unstructur
 	if err != nil {
 		return Change{}, err
 	}
-	if before != nil && ref.Kind == kindNamespace && !isManaged(before) {
+	if before != nil && isOfChart(before) && !a.removing {
+		return Change{}, fmt.Errorf("%s belongs to a Helm release: upgrade Refit with helm upgrade, or remove it first (refit uninstall, then helm uninstall)", ref)
+	}
+	if before != nil && ref.Kind == kindNamespace && !isRemovable(before) {
 		return Change{}, fmt.Errorf("namespace %s exists and does not belong to Refit, which would delete it when it is removed; "+
 			"to hand the namespace over to Refit, run: kubectl label namespace %s %s=%s", ref.Name, ref.Name, labelManagedBy, managedBy)
 	}

@@ -30,6 +30,7 @@ const (
 const (
 	labelManagedBy = "app.kubernetes.io/managed-by"
 	managedBy      = "refit-install"
+	managedByHelm  = "Helm" // set by Helm itself
 	labelPartOf    = "app.kubernetes.io/part-of"
 	partOf         = "refit"
 	labelName      = "app.kubernetes.io/name"

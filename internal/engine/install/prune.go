@@ -6,12 +6,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // prune deletes obsolete objects.
 func (a *applyRun) prune(ctx context.Context, obsolete []Ref) error {
 	for _, ref := range obsolete {
-		action, err := a.deleteManaged(ctx, ref, a.dryRun)
+		action, err := a.deleteIf(ctx, ref, isManaged, a.dryRun)
 		if err != nil {
 			return err
 		}
@@ -32,10 +33,9 @@ func (a *applyRun) prune(ctx context.Context, obsolete []Ref) error {
 // maxConflicts is how often a write is retried after a conflict.
 const maxConflicts = 10
 
-// deleteManaged deletes an object and its dependents if it has the label of Refit. The
-// preconditions keep it from deleting an object that lost the label meanwhile. The action is empty
-// if there is none.
-func (c *Cluster) deleteManaged(ctx context.Context, ref Ref, dryRun bool) (Action, error) {
+// deleteIf deletes an object and its dependents if its labels permit it. The preconditions keep it
+// from deleting an object that lost a label meanwhile. The action is empty if there is none.
+func (c *Cluster) deleteIf(ctx context.Context, ref Ref, permit func(*unstructured.Unstructured) bool, dryRun bool) (Action, error) {
 	for n := 0; ; n++ {
 		found, err := c.get(ctx, ref)
 		switch {
@@ -43,7 +43,7 @@ func (c *Cluster) deleteManaged(ctx context.Context, ref Ref, dryRun bool) (Acti
 			return "", err
 		case found == nil:
 			return "", nil
-		case !isManaged(found):
+		case !permit(found):
 			return Left, nil
 		}
 		uid, version, background := found.GetUID(), found.GetResourceVersion(), metav1.DeletePropagationBackground

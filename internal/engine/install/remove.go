@@ -71,7 +71,7 @@ func (r *removeRun) uncordonNodes(ctx context.Context) (err error) {
 
 // delete deletes an object and reports it.
 func (r *removeRun) delete(ctx context.Context, ref Ref) error {
-	action, err := r.deleteManaged(ctx, ref, false)
+	action, err := r.deleteIf(ctx, ref, isRemovable, false)
 	if err != nil || action == "" {
 		return err
 	}

@@ -23,7 +23,7 @@ func (r *removeRun) removePlacer(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if found != nil && isManaged(found) {
+		if found != nil && isRemovable(found) {
 			images = append(images, imageOf(found))
 		}
 	}
@@ -53,7 +53,7 @@ func (r *removeRun) removeFromHosts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a := &applyRun{Cluster: r.Cluster, missing: map[string]bool{}}
+	a := &applyRun{Cluster: r.Cluster, removing: true, missing: map[string]bool{}}
 	if err := a.applyAll(ctx, prerequisites); err != nil {
 		return err
 	}

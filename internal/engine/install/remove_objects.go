@@ -78,7 +78,7 @@ func (r *removeRun) waitForDeletion(ctx context.Context, ref Ref) error {
 	what := ref.String() + " to be deleted (a finalizer that is not Refit's may block it or its content)"
 	return until(ctx, what, pollInterval, r.callbacks, func() (bool, error) {
 		found, err := r.get(ctx, ref)
-		return err == nil && (found == nil || !isManaged(found)), err
+		return err == nil && (found == nil || !isRemovable(found)), err
 	})
 }
 

@@ -102,3 +102,12 @@ func setLabels(object *unstructured.Unstructured) {
 func isManaged(object *unstructured.Unstructured) bool {
 	return object.GetLabels()[labelManagedBy] == managedBy
 }
+
+// isRemovable reports whether a removal deletes an object: it has the label of Refit, or the Helm
+// chart of Refit installed it.
+func isRemovable(object *unstructured.Unstructured) bool { return isManaged(object) || isOfChart(object) }
+
+func isOfChart(object *unstructured.Unstructured) bool {
+	labels := object.GetLabels()
+	return labels[labelManagedBy] == managedByHelm && labels[labelPartOf] == partOf
+}

@@ -55,7 +55,7 @@ func (c *Cluster) Survey(ctx context.Context, o Options) (Survey, error) {
 		case err != nil:
 			return out, err
 		case found == nil:
-		case isManaged(found):
+		case isRemovable(found):
 			out.Objects = append(out.Objects, Change{Ref: ref, Action: Removed})
 		default:
 			out.Objects = append(out.Objects, Change{Ref: ref, Action: Left})

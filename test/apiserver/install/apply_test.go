@@ -205,3 +205,23 @@ func TestAForeignNamespaceIsNotAdopted(t *testing.T) {
 	must(t, err)
 	b.apply(t, options(), false)
 }
+
+// The chart of Refit and `refit install` would undo each other's changes.
+func TestObjectsOfTheChartAreNotAdopted(t *testing.T) {
+	b := newBed(t, apiserver.Versions(t)[0])
+	_, err := b.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: "refit-agent", Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/part-of": "refit"},
+	}}, metav1.CreateOptions{})
+	must(t, err)
+	_, err = b.Apply(t.Context(), render(t, options()), "v0.1.0", false, install.Callbacks{})
+	if err == nil || !strings.Contains(err.Error(), "Namespace refit-agent belongs to a Helm release: upgrade Refit with helm upgrade") {
+		t.Fatalf("%v", err)
+	}
+	if got := b.labeled(t); len(got) > 0 {
+		t.Errorf("it left %v", got)
+	}
+	survey, err := b.Survey(t.Context(), options())
+	if err != nil || !survey.Installed() {
+		t.Errorf("a removal would find nothing: %v, %+v", err, survey)
+	}
+}

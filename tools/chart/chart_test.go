@@ -1,0 +1,216 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/refit-dev/refit/config"
+	"github.com/refit-dev/refit/internal/engine/install"
+)
+
+const chart = "../../charts/refit"
+
+const pem = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA<&>\n-----END PUBLIC KEY-----\n"
+
+// values is YAML of values.
+type values string
+
+// rendered returns the objects of the chart, without the label that Helm replaces.
+func rendered(t *testing.T, v values) (map[string]*unstructured.Unstructured, error) {
+	t.Helper()
+	c, err := loader.Load(chart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set map[string]any
+	if err := yaml.Unmarshal([]byte(v), &set); err != nil {
+		t.Fatal(err)
+	}
+	all, err := util.ToRenderValues(c, set, common.ReleaseOptions{Name: "refit", Namespace: "kube-system", IsInstall: true}, common.DefaultCapabilities)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := engine.Render(c, all)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*unstructured.Unstructured{}
+	for name, text := range texts {
+		if filepath.Ext(name) != ".yaml" {
+			continue
+		}
+		for _, document := range strings.Split("\n"+text, "\n---\n") {
+			var fields map[string]any
+			if err := yaml.Unmarshal([]byte(document), &fields); err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, document)
+			}
+			if len(fields) == 0 {
+				continue
+			}
+			object := &unstructured.Unstructured{Object: fields}
+			if _, hook := object.GetAnnotations()["helm.sh/hook"]; hook {
+				continue
+			}
+			if out[keyOf(object)] != nil {
+				t.Errorf("%s twice", keyOf(object))
+			}
+			out[keyOf(object)] = object
+		}
+	}
+	return out, nil
+}
+
+func TestTheChartInstallsWhatRefitInstalls(t *testing.T) {
+	keys := map[string]string{"release.pem": pem}
+	const key = "keys: {release.pem: \"-----BEGIN PUBLIC KEY-----\\nMCowBQYDK2VwAyEA<&>\\n-----END PUBLIC KEY-----\\n\"}\n"
+	images := func(o install.Options) install.Options {
+		o.Manifests, o.Version = config.Files, "v0.0.0-dev"
+		o.Controller, o.Agent = "ghcr.io/refit-dev/refit-controller:v0.0.0-dev", "ghcr.io/refit-dev/refit-agent:v0.0.0-dev"
+		return o
+	}
+	sources, err := install.WithSources("{}", []string{"https://mirror.example/refit", "/srv/refit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for situation, c := range map[string]struct {
+		values  values
+		options install.Options
+	}{
+		"a key":      {key, images(install.Options{Keys: keys})},
+		"sources":    {key + "sources: [\"https://mirror.example/refit\", /srv/refit]\n", images(install.Options{Keys: keys, Settings: sources})},
+		"settings":   {key + "settings: {kubeadm: {ignorePreflightErrors: [Swap]}}\n", images(install.Options{Keys: keys, Settings: "kubeadm:\n  ignorePreflightErrors:\n  - Swap\n"})},
+		"stores":     {key + "stores: {recipients: [age1x]}\n", images(install.Options{Keys: keys, Stores: "recipients:\n- age1x\n"})},
+		"standalone": {key + "controller: {enabled: false}\n", images(install.Options{Keys: keys, Standalone: true})},
+		"other images": {key + "images: {repository: registry.example:5000/refit, tag: v0.1.0}\n", install.Options{
+			Manifests: config.Files, Version: "v0.1.0", Keys: keys,
+			Controller: "registry.example:5000/refit/refit-controller:v0.1.0", Agent: "registry.example:5000/refit/refit-agent:v0.1.0",
+		}},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			got, err := rendered(t, c.values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := install.Render(c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(want) != len(got) {
+				t.Errorf("%d objects, want %d: %v", len(got), len(want), slices.Sorted(maps.Keys(got)))
+			}
+			for _, object := range want {
+				labels := object.GetLabels()
+				delete(labels, labelManagedBy)
+				object.SetLabels(labels)
+				other := got[keyOf(object)]
+				if other == nil {
+					t.Errorf("no %s", keyOf(object))
+				} else if a, b := canonical(t, object), canonical(t, other); a != b {
+					t.Errorf("%s differs:\n%s\n%s", keyOf(object), a, b)
+				}
+			}
+		})
+	}
+}
+
+// canonical is an object as JSON: numbers of both parsers are equal there.
+func canonical(t *testing.T, o *unstructured.Unstructured) string {
+	t.Helper()
+	text, err := json.Marshal(o.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestValuesOfTheChart(t *testing.T) {
+	const key = "keys: {release.pem: \"-----BEGIN PUBLIC KEY-----\\n\"}\n"
+	got, err := rendered(t, key+`
+imagePullSecrets: [mirror]
+controller: {tolerations: [{key: dedicated, operator: Exists}], resources: {limits: {memory: 1Gi}}, priorityClassName: high}
+agent: {resources: {requests: {cpu: 20m}}}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	controller := canonical(t, got["Deployment refit-system/refit-controller"])
+	for _, want := range []string{`{"key":"dedicated","operator":"Exists"}`, `"resources":{"limits":{"memory":"1Gi"}}`, `"priorityClassName":"high"`, `"effect":"NoSchedule"`} {
+		if !strings.Contains(controller, want) {
+			t.Errorf("the controller has no %s: %s", want, controller)
+		}
+	}
+	if agent := canonical(t, got["DaemonSet refit-agent/refit-agent"]); !strings.Contains(agent, `"resources":{"requests":{"cpu":"20m"}}`) {
+		t.Error(agent)
+	}
+	for _, account := range []string{"ServiceAccount refit-system/refit-controller", "ServiceAccount refit-agent/refit-agent"} {
+		if text := canonical(t, got[account]); !strings.Contains(text, `"imagePullSecrets":[{"name":"mirror"}]`) {
+			t.Error(text)
+		}
+	}
+}
+
+func TestValuesThatTheChartRefuses(t *testing.T) {
+	const key = "keys: {release.pem: \"-----BEGIN PUBLIC KEY-----\\n\"}\n"
+	for situation, c := range map[string]struct {
+		values values
+		want   string
+	}{
+		"no key":                    {"{}", "set the public key of ClusterReleases"},
+		"a private key":             {"keys: {release.pem: \"-----BEGIN PRIVATE KEY-----\\n\"}", "pattern"},
+		"a key with another name":   {"keys: {release.txt: x}", "release.txt"},
+		"an unknown value":          {key + "replicas: 3", "replicas"},
+		"an image with a quote":     {key + "images: {tag: \"v1'\"}", "pattern"},
+		"a source without a scheme": {key + "sources: [mirror.example]", "pattern"},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			if _, err := rendered(t, c.values); err == nil || !strings.Contains(fmt.Sprint(err), c.want) {
+				t.Errorf("%v, want %q in it", err, c.want)
+			}
+		})
+	}
+}
+
+// Helm would delete its own record with the namespace.
+func TestTheReleaseIsNotInANamespaceOfRefit(t *testing.T) {
+	c, err := loader.Load(chart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := map[string]any{"keys": map[string]any{"release.pem": pem}}
+	all, err := util.ToRenderValues(c, set, common.ReleaseOptions{Name: "refit", Namespace: "refit-system", IsInstall: true}, common.DefaultCapabilities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Render(c, all); err == nil || !strings.Contains(err.Error(), "choose another namespace for the release") {
+		t.Error(err)
+	}
+}
+
+func TestTheTemplatesAreUpToDate(t *testing.T) {
+	objects, optional, err := render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := templates(objects, optional)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		if got, err := os.ReadFile(filepath.Join(chart, "templates", name)); err != nil || string(got) != want {
+			t.Errorf("%s differs from its manifests: run `make generate` (%v)", name, err)
+		}
+	}
+}
