@@ -113,6 +113,11 @@ type EtcdBackupStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Object string `json:"object,omitempty"`
+	// location is the bucket or the directory that has the backup. It identifies the store of the
+	// backup after its BackupStore was renamed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=384
+	Location string `json:"location,omitempty"`
 	// deleted is when retention deleted the backup from its store. It is written before the objects
 	// are deleted.
 	// +optional

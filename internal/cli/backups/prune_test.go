@@ -161,10 +161,13 @@ func TestPruneLeavesTheBackupsOfOtherHostsInTheDirectoryOfTheStore(t *testing.T)
 func TestPruneMarksTheBackupsOfTheSameLocation(t *testing.T) {
 	for situation, test := range map[string]struct {
 		directory string // of the BackupStore in the EtcdBackups; empty if it is the same
+		renamed   bool   // that BackupStore is gone
 		marked    bool
 	}{
-		"another BackupStore with the location": {"", true},
-		"a replica":                             {"/mnt/original", false},
+		"another BackupStore with the location": {"", false, true},
+		"a replica":                             {"/mnt/original", false, false},
+		"a renamed BackupStore":                 {"", true, true},
+		"a replica of a renamed BackupStore":    {"/mnt/original", true, false},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			b := newBed(t)
@@ -174,9 +177,11 @@ func TestPruneMarksTheBackupsOfTheSameLocation(t *testing.T) {
 			if test.directory != "" {
 				original.Spec.Path.Directory = test.directory
 			}
-			b.others = []refitv1alpha1.BackupStore{original}
+			if !test.renamed {
+				b.others = []refitv1alpha1.BackupStore{original}
+			}
 			for _, taken := range b.backups {
-				taken.Spec.Store = original.Name
+				taken.Spec.Store, taken.Status.Location = original.Name, original.Spec.Path.Directory
 			}
 			b.forbidden = errors.New("forbidden")
 			if _, err := b.pruner().Prune(t.Context(), b, "prod"); errors.Is(err, b.forbidden) != test.marked {

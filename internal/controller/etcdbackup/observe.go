@@ -21,7 +21,7 @@ func (r *Reconciler) observe(ctx context.Context, backup *refitv1alpha1.EtcdBack
 	obs := &etcdbackup.Observation{Backup: backup, Active: map[string]bool{}, Now: r.Now()}
 	store := &refitv1alpha1.BackupStore{}
 	err := r.Client.Get(ctx, types.NamespacedName{Name: backup.Spec.Store}, store)
-	obs.StoreMissing, obs.Prefix = apierrors.IsNotFound(err), store.Spec.Prefix
+	obs.StoreMissing, obs.Prefix, obs.Location = apierrors.IsNotFound(err), store.Spec.Prefix, etcdbackup.Location(&store.Spec)
 	if err != nil && !obs.StoreMissing {
 		return nil, fmt.Errorf("cannot get BackupStore %s: %w", backup.Spec.Store, err)
 	}

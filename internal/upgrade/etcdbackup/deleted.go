@@ -61,9 +61,14 @@ func (d *Deletion) of(id backup.ID) *refitv1alpha1.EtcdBackup {
 }
 
 // original reports whether a store has the objects of an EtcdBackup, and no replica of them: its
-// spec names the store, or another one with the same location and prefix.
+// spec names the store, or another one with the same location and prefix. That one may not exist
+// any more: the status has its location and the key of the manifest, which has the prefix.
 func original(b *refitv1alpha1.EtcdBackup, store *refitv1alpha1.BackupStore, stores []refitv1alpha1.BackupStore) bool {
 	if b.Spec.Store == store.Name {
+		return true
+	}
+	key := backup.Key(store.Spec.Prefix, ID(b), backup.ManifestName(b.Status.Digest))
+	if b.Status.Location != "" && b.Status.Location == Location(&store.Spec) && b.Status.Object == key {
 		return true
 	}
 	return slices.ContainsFunc(stores, func(s refitv1alpha1.BackupStore) bool {

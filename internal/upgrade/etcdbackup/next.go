@@ -22,8 +22,8 @@ type Observation struct {
 	Backup *refitv1alpha1.EtcdBackup
 	// StoreMissing is set if the BackupStore does not exist.
 	StoreMissing bool
-	// Prefix is the prefix of the store.
-	Prefix string
+	// Prefix and Location are those of the store.
+	Prefix, Location string
 	// Latest is the node of the latest backup in a store on the disks of hosts; empty if there is
 	// none, or if the store is elsewhere.
 	Latest string
@@ -46,6 +46,8 @@ type Action struct {
 	Progress *refitv1alpha1.NodeBackupStatus
 	// Object is the key of the backup's manifest, for Finish.
 	Object string
+	// Location is where the store is, for Start: the BackupStore may be gone before the end.
+	Location string
 	// Wait is why nothing can be done now.
 	Wait *Wait
 }
@@ -139,7 +141,7 @@ func (o *Observation) start() Action {
 	}
 	n, why := Choose(o.Nodes, o.Active, cmp.Or(o.Backup.Status.Node, o.Latest), o.Now)
 	if n != nil {
-		return Action{Kind: Start, Node: n}
+		return Action{Kind: Start, Node: n, Location: o.Location}
 	}
 	wait := &Wait{Reason: ReasonNoSuitableNode, Message: "No control plane node can take the backup now: " + why}
 	wait.Stalled = o.Now.Sub(o.Backup.Status.IdleSince(o.Backup.CreationTimestamp.Time)) > takeTimeout

@@ -135,6 +135,7 @@ func TestStatusFollowsTheActions(t *testing.T) {
 			t.Errorf("%s is %+v, want %s", kind, c, want)
 		}
 	}
+	o.Location = "/mnt/backups"
 	if apply(); o.Backup.Status.Node != "cp-2" || o.Backup.Status.Attempt != 1 || o.Backup.Status.StartTime == nil {
 		t.Fatalf("after the start: %+v", o.Backup.Status)
 	}
@@ -148,12 +149,16 @@ func TestStatusFollowsTheActions(t *testing.T) {
 	}
 	at := metav1.NewTime(now)
 	succeeded := apply(func(o *Observation) {
+		o.Location = "" // the BackupStore was renamed since the start
 		o.Nodes[2].Upgrade = &cluster.Upgrade{}
 		o.Nodes[2].Upgrade.Status.Backup = &refitv1alpha1.NodeBackupStatus{UID: "b-uid", Attempt: 2, Phase: refitv1alpha1.BackupSucceeded}
 		o.Nodes[2].Upgrade.Status.Backup.ReadBack, o.Nodes[2].Upgrade.Status.Backup.Digest = &at, "sha256:"+strings.Repeat("e", 64)
 	})
 	if succeeded.Kind != Finish || !o.Backup.HasEnded() || o.Backup.Status.Object != "prod/b-uid/2/manifest-"+strings.Repeat("e", 64)+".json" {
 		t.Errorf("after the success: %+v", o.Backup.Status)
+	}
+	if o.Backup.Status.Location != "/mnt/backups" {
+		t.Errorf("the location is %q", o.Backup.Status.Location)
 	}
 	is(refitv1alpha1.ConditionReady, metav1.ConditionTrue)
 	is(refitv1alpha1.ConditionReconciling, metav1.ConditionFalse)

@@ -31,14 +31,14 @@ func Apply(b *refitv1alpha1.EtcdBackup, a *Action, now time.Time) {
 	at := metav1.NewTime(now.UTC().Truncate(time.Second))
 	switch a.Kind {
 	case Start:
-		s.Node, s.Attempt, s.StartTime, s.Error = a.Node.Name, s.Attempt+1, &at, nil
+		s.Node, s.Attempt, s.StartTime, s.Error, s.Location = a.Node.Name, s.Attempt+1, &at, nil, a.Location
 	case Follow, Finish:
 		s.BackupResult = a.Progress.BackupResult
 		if a.Kind == Finish {
 			s.StartTime, s.Error, s.Object = nil, nil, a.Object
 		}
 	case EndAttempt, Withdraw:
-		s.StartTime, s.Error, s.BackupResult, s.Object = nil, during(s.StartTime, a.Failure, at), refitv1alpha1.BackupResult{}, ""
+		s.StartTime, s.Error, s.BackupResult, s.Object, s.Location = nil, during(s.StartTime, a.Failure, at), refitv1alpha1.BackupResult{}, "", ""
 	case Nothing, Waiting, RequestReport, GiveOrder:
 	}
 	setConditions(b, a, at)
