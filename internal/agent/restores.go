@@ -30,6 +30,9 @@ func (a *Agent) finishRestore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := site.RemoveUnconfirmed(); err != nil {
+		a.Log.Warn("cannot remove decrypted snapshots of restores that did not start", "error", err)
+	}
 	plan, open, err := site.Open()
 	if err != nil || !open {
 		return err

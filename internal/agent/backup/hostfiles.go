@@ -25,6 +25,33 @@ var hostPaths = []string{"etc/kubernetes", "var/lib/kubelet/config.yaml", "var/l
 // kubeadmTemp is where kubeadm keeps copies of manifests and of etcd's data.
 const kubeadmTemp = "etc/kubernetes/tmp"
 
+// HostPaths are the files and directories of a host that a backup contains.
+type HostPaths []string // absolute
+
+// PathsOf returns the paths of a host whose API servers have these manifests. One that cannot be
+// parsed adds none.
+func PathsOf(servers ...[]byte) HostPaths {
+	var all HostPaths
+	for _, path := range hostPaths {
+		all = append(all, "/"+path)
+	}
+	for _, server := range servers {
+		files, _ := flagFiles(server) // an API server without a valid manifest has no files
+		for _, path := range files {
+			all = append(all, "/"+path)
+		}
+	}
+	return all
+}
+
+// Contain reports whether a backup contains a file.
+func (p HostPaths) Contain(path string) bool {
+	if path == "/"+kubeadmTemp || strings.HasPrefix(path, "/"+kubeadmTemp+"/") {
+		return false
+	}
+	return slices.ContainsFunc(p, func(of string) bool { return path == of || strings.HasPrefix(path, of+"/") })
+}
+
 // WriteHostFiles writes an archive of the host's files below a root, and of the files that flags of
 // the API server name, such as the encryption configuration.
 func WriteHostFiles(to io.Writer, root string) error {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/engine/durable/durabletest"
 )
 
 func TestManifestsKeepTheirAttributesThroughARestore(t *testing.T) {
@@ -38,24 +39,24 @@ func TestManifestsKeepTheirAttributesThroughARestore(t *testing.T) {
 
 // A replaced member is removed from etcd before its manifest is written.
 func TestAManifestInAReadOnlyDirectoryIsRefused(t *testing.T) {
-	before := writable
-	t.Cleanup(func() { writable = before })
+	if !durabletest.PrivateMounts(t) {
+		return
+	}
 	b := newBed(t, "cp-1", "cp-2", "cp-3")
 	b.running["cp-2"], b.running["cp-3"] = "live", "live"
 	m := b.hosts["cp-1"]
 	must(t, os.Mkdir(m.path("site"), 0o700))
 	must(t, os.Rename(m.path("manifests", "etcd.yaml"), m.path("site", "etcd.yaml")))
 	must(t, os.Symlink(m.path("site", "etcd.yaml"), m.path("manifests", "etcd.yaml")))
-	writable = func(dir string) error {
-		if dir == m.path("site") {
-			return unix.EROFS
-		}
-		return before(dir)
-	}
+	release := durabletest.MountReadOnly(t, m.path("site"))
+	before := tree(t, m.root)
 	if _, _, err := m.restore(t, Request{}, ""); err == nil || err.Error() != "ManifestReadOnly" || b.learner != "" {
 		t.Errorf("%v, learner %q", err, b.learner)
 	}
-	writable = before
+	if after := tree(t, m.root); after != before {
+		t.Errorf("changed to\n%s\nfrom\n%s", after, before)
+	}
+	release()
 	if _, _, err := m.restore(t, Request{}, ""); err != nil || b.learner != "cp-1" {
 		t.Errorf("writable: %v, learner %q", err, b.learner)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/journal"
@@ -84,13 +83,6 @@ func (r *Restore) stopForCancel(ctx context.Context) error {
 
 // dataMoved reports whether the old data is not in its place.
 func (r *Restore) dataMoved() bool { return exists(r.OldData()) || r.newInPlace() }
-
-// newInPlace reports whether the data in place is the restored one. Data that was lost leaves no
-// old data.
-func (r *Restore) newInPlace() bool {
-	restored := !restore.NeedsSnapshot(r.Plan.Situation, r.journal.Records()) && r.Plan.Situation != restore.Replace
-	return restored && !exists(filepath.Join(r.beside("new"), "member")) && !exists(r.beside("canceled")) && exists(r.member())
-}
 
 // moveBack moves the restored data away and the old data back.
 func (r *Restore) moveBack(ctx context.Context) error {

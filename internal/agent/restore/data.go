@@ -25,6 +25,18 @@ func (r *Restore) OldData() string { return r.beside("old") }
 
 func (r *Restore) member() string { return filepath.Join(r.Plan.DataDir, "member") }
 
+// marked is the file that identifies restored data. It moves with the data: without it, old and
+// restored data look the same after something else has deleted either. etcd ignores it.
+func (r *Restore) marked(member string) string {
+	return filepath.Join(member, "refit-restore-"+r.Plan.Run.String())
+}
+
+// newInPlace reports whether the data in place is the restored one.
+func (r *Restore) newInPlace() bool { return exists(r.marked(r.member())) }
+
+// restored is the restored data until it is moved into its place.
+func (r *Restore) restored() string { return filepath.Join(r.beside("new"), "member") }
+
 // restoreData restores the snapshot beside the data. Leftovers of an interrupted run are removed
 // first.
 func (r *Restore) restoreData(ctx context.Context) error {
@@ -43,7 +55,10 @@ func (r *Restore) restoreData(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.own(r.beside("new"))
+	if err := r.own(r.beside("new")); err != nil {
+		return err
+	}
+	return durable.WriteFile(r.marked(r.restored()), nil, 0o600) // last: the data is complete
 }
 
 // own gives restored files the owner of the data directory, and writes them to the disk.
@@ -77,13 +92,13 @@ func (r *Restore) moveData(ctx context.Context) error {
 			}
 		}
 	}
-	restored := filepath.Join(r.beside("new"), "member")
-	if !exists(restored) && r.Plan.Situation != restore.Replace {
-		if exists(r.member()) {
-			return nil // moved before an interruption
+	if r.newInPlace() {
+		return nil // moved before an interruption
+	}
+	if r.Plan.Situation != restore.Replace && !exists(r.marked(r.restored())) {
+		if err := r.restoreAgain(ctx); err != nil {
+			return err
 		}
-		return node.HostBroken("DataLost", nil, "Remove the restore in "+r.RunDir(r.Plan.Run)+", then restore again",
-			"the restored data in %s is gone", r.beside("new"))
 	}
 	if exists(r.member()) {
 		if err := durable.MkdirAll(r.beside(), 0o700); err != nil {
@@ -97,7 +112,17 @@ func (r *Restore) moveData(ctx context.Context) error {
 	if r.Plan.Situation == restore.Replace {
 		return nil
 	}
-	return durable.Explain(durable.RenameNew(restored, r.member()), "move", restored)
+	return durable.Explain(durable.RenameNew(r.restored(), r.member()), "move", r.restored())
+}
+
+// restoreAgain restores the data again after something else has deleted it.
+func (r *Restore) restoreAgain(ctx context.Context) error {
+	if !exists(r.Snapshot(r.Plan.Run)) {
+		return node.ManualIntervention("DataLost", nil, "Cancel the restore (`refit-agent restore --cancel --yes`), then restore again",
+			"the restored data in %s and its snapshot are gone", r.beside("new"))
+	}
+	r.Progress("the restored data in " + r.beside("new") + " is gone: restoring it again")
+	return r.restoreData(ctx)
 }
 
 func exists(path string) bool {

@@ -191,12 +191,18 @@ func (r *Restore) verify(ctx context.Context) error {
 	})
 }
 
-// finish removes the decrypted snapshot and ends the journal.
+// finish removes the decrypted snapshot and ends the restore. Its journal may be damaged later,
+// which must not matter: the restore has ended once the file exists.
 func (r *Restore) finish() error {
-	if err := durable.Remove(r.Snapshot(r.Plan.Run)); err != nil {
-		return err
+	for _, path := range []string{durable.Temp(r.Snapshot(r.Plan.Run)), r.Snapshot(r.Plan.Run), r.marked(r.member())} {
+		if err := durable.Remove(path); err != nil {
+			return err
+		}
 	}
 	r.point("finish/removed")
+	if err := durable.WriteFile(r.file(finishedFile), nil, 0o600); err != nil {
+		return err
+	}
 	return r.write(node.Record{Kind: node.Finished})
 }
 

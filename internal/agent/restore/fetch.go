@@ -57,25 +57,54 @@ func (s Source) find(ctx context.Context) (enginebackup.Stored, error) {
 
 // Fetch reads a backup into a file, decrypts and verifies it. Nothing of a backup that does not
 // verify is left.
-func (s Source) Fetch(ctx context.Context, to string) (b restore.Backup, err error) {
+func (s Source) Fetch(ctx context.Context, to string) (restore.Backup, error) {
+	b, err := s.fetch(ctx, filepath.Dir(to), func(write func(*os.File) error) (string, error) {
+		return to, durable.Write(to, durable.Attributes{Mode: 0o600, Owner: durable.Caller}, write)
+	})
+	if err != nil {
+		_ = os.Remove(to)
+	}
+	return b, err
+}
+
+// Verify is Fetch without a file that stays: it writes into one without a name in the directory,
+// which ends with the process, even if that is killed.
+func (s Source) Verify(ctx context.Context, dir string) (b restore.Backup, err error) {
+	var file *os.File
+	defer func() {
+		if file != nil {
+			err = errors.Join(err, file.Close())
+		}
+	}()
+	return s.fetch(ctx, dir, func(write func(*os.File) error) (string, error) {
+		if file, err = os.CreateTemp(dir, ".unconfirmed-"); err != nil {
+			return "", err
+		}
+		if err := os.Remove(file.Name()); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("/proc/self/fd/%d", file.Fd()), write(file)
+	})
+}
+
+// fetch reads a backup into the file that create creates in a directory.
+func (s Source) fetch(ctx context.Context, dir string, create func(func(*os.File) error) (path string, err error)) (b restore.Backup, err error) {
 	stored, err := s.find(ctx)
 	if err != nil {
 		return b, err
 	}
 	m := stored.Manifest
 	b = s.describe(stored)
-	if err := durable.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return b, err
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(to)
-		}
-	}()
+	file := ""
 	for _, part := range m.Parts {
 		switch part.Name {
 		case backup.PartEtcd:
-			err = s.fetchSnapshot(ctx, m, part, to)
+			if err = enoughSpace(dir, part); err == nil {
+				file, err = create(func(file *os.File) error { return s.copySnapshot(ctx, m, part, file) })
+			}
 		case backup.PartHost:
 			b.CAs, err = s.readCAs(ctx, m, part)
 		}
@@ -83,7 +112,7 @@ func (s Source) Fetch(ctx context.Context, to string) (b restore.Backup, err err
 			return b, unverified(err, m)
 		}
 	}
-	err = readContent(ctx, to, m, &b)
+	err = readContent(ctx, file, m, &b)
 	return b, err
 }
 
@@ -108,20 +137,22 @@ func (s Source) describe(stored enginebackup.Stored) restore.Backup {
 	}
 }
 
-func (s Source) fetchSnapshot(ctx context.Context, m *backup.Manifest, part backup.Part, to string) error {
-	free, err := host.Free(filepath.Dir(to))
+func enoughSpace(dir string, part backup.Part) error {
+	free, err := host.Free(dir)
 	if err != nil {
 		return err
 	}
 	if needed := uint64(part.Plain.Size) + 256<<20; free.Bytes < needed {
-		return node.ManualIntervention("DiskFull", nil, "Free disk space on the file system of "+filepath.Dir(to),
-			"the snapshot needs %d MiB in %s, and %d MiB are free", needed>>20, filepath.Dir(to), free.Bytes>>20)
+		return node.ManualIntervention("DiskFull", nil, "Free disk space on the file system of "+dir,
+			"the snapshot needs %d MiB in %s, and %d MiB are free", needed>>20, dir, free.Bytes>>20)
 	}
-	return durable.Write(to, durable.Attributes{Mode: 0o600, Owner: durable.Caller}, func(file *os.File) error {
-		return enginebackup.Open(ctx, s.From, m, part, s.Identities, func(plain io.Reader) error {
-			_, err := io.Copy(file, plain)
-			return err
-		})
+	return nil
+}
+
+func (s Source) copySnapshot(ctx context.Context, m *backup.Manifest, part backup.Part, file *os.File) error {
+	return enginebackup.Open(ctx, s.From, m, part, s.Identities, func(plain io.Reader) error {
+		_, err := io.Copy(file, plain)
+		return err
 	})
 }
 

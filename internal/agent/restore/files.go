@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	agentbackup "github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
@@ -28,6 +29,7 @@ type FileRestore struct {
 
 	root     string
 	archived map[string]restore.File
+	paths    agentbackup.HostPaths // that may be written
 }
 
 // hostManifest is the manifest that names the host of a backup.
@@ -55,7 +57,16 @@ func (d *Desk) PrepareFiles(ctx context.Context, request Request, overwrite []st
 	if f.From = memberIn(f.archived[hostManifest].Content); f.From == d.HostName {
 		f.From = ""
 	}
-	present, err := f.present()
+	if f.paths, err = f.backedUp(); err != nil {
+		return nil, err
+	}
+	outside := map[string]string{}
+	for path := range f.archived {
+		if outside[path], err = f.outside(path); err != nil {
+			return nil, err
+		}
+	}
+	present, err := f.present(outside)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +75,9 @@ func (d *Desk) PrepareFiles(ctx context.Context, request Request, overwrite []st
 		return nil, err
 	}
 	f.Refusals = restore.RefuseFiles(o)
-	f.Changes, err = restore.Files(f.archived, present, restore.FileRequest{Now: d.Now, From: f.From, Overwrite: overwrite})
+	f.Changes, err = restore.Files(f.archived, present, restore.FileRequest{
+		Now: d.Now, From: f.From, Overwrite: overwrite, Outside: outside,
+	})
 	return f, err
 }
 
@@ -106,9 +119,12 @@ func (s Source) hostFiles(ctx context.Context) (b restore.Backup, files map[stri
 }
 
 // present reads the files of this host that the backup has, too.
-func (f *FileRestore) present() (map[string]restore.File, error) {
+func (f *FileRestore) present(outside map[string]string) (map[string]restore.File, error) {
 	present := map[string]restore.File{}
 	for path := range f.archived {
+		if outside[path] != "" {
+			continue
+		}
 		content, err := os.ReadFile(filepath.Join(f.root, path))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -137,6 +153,9 @@ func (f *FileRestore) Write() error {
 	for _, c := range f.Changes {
 		if !c.Write {
 			continue
+		}
+		if why, err := f.outside(c.Path); err != nil || why != "" {
+			return errors.Join(err, fmt.Errorf("cannot write %s: %s", c.Path, why))
 		}
 		to, file := filepath.Join(f.root, c.Path), f.archived[c.Path]
 		if err := durable.MkdirAll(filepath.Dir(to), 0o755); err != nil {

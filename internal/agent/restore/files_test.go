@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +124,93 @@ func TestFilesOfAnotherHostOrClusterAreNotWritten(t *testing.T) {
 	must(t, os.WriteFile(m.path("root", hostCA), []byte(hostFiles(t)[hostCA[1:]]), 0o600))
 	if f, err := m.files(t, "cp-1"); err != nil || len(f.Refusals) != 1 || f.Refusals[0].Reason != "OtherCluster" {
 		t.Errorf("%v %+v", err, f)
+	}
+}
+
+// apiServer is a manifest whose flag names a file.
+func apiServer(file string) string {
+	dir := filepath.Dir(file)
+	return `apiVersion: v1
+kind: Pod
+metadata: {name: kube-apiserver, namespace: kube-system}
+spec:
+  containers:
+  - name: kube-apiserver
+    image: registry.k8s.io/kube-apiserver:v1.36.3
+    command: [kube-apiserver, --encryption-provider-config=` + file + `]
+    volumeMounts: [{name: enc, mountPath: ` + dir + `}]
+  volumes: [{name: enc, hostPath: {path: ` + dir + `}}]
+`
+}
+
+// Without a digest, the backup may be forged: its files run as root, and so does what they replace.
+func TestOnlyFilesThatRefitBacksUpAreWritten(t *testing.T) {
+	const enc, server = "srv/encryption/config.yaml", "etc/kubernetes/manifests/kube-apiserver.yaml"
+	base := []string{"etc/kubernetes/admin.conf", "etc/kubernetes/manifests/etcd.yaml", "etc/kubernetes/pki/ca.crt", "etc/kubernetes/pki/ca.key", server}
+	for situation, test := range map[string]struct {
+		recorded bool
+		host     string // the flag of the API server on the host; empty if its manifest is lost
+		link     string // a directory that is a symlink to srv/elsewhere
+		written  []string
+	}{
+		"a recorded backup":                    {true, "", "", append(slices.Clone(base), enc)},
+		"no digest":                            {false, "", "", base},
+		"no digest, and the host has the flag": {false, enc, "", append(slices.Clone(base[:4]), enc)},
+		"a symlink that leads elsewhere":       {true, "", "etc/kubernetes/pki", append(slices.Clone(base[:2]), server, enc)},
+		"the whole directory is elsewhere":     {true, "", "etc/kubernetes", append(slices.Clone(base), enc)},
+		"so is that of a flag":                 {true, "", "srv/encryption", append(slices.Clone(base), enc)},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			b := newBed(t, "cp-1")
+			m, files := b.hosts["cp-1"], hostFiles(t)
+			files[enc], files[server] = "aescbc", apiServer("/"+enc)
+			for _, foreign := range []string{"root/.ssh/authorized_keys", "etc/cron.d/evil", "etc/kubernetes-evil", "etc/kubernetes/tmp/x", "var/lib/kubelet/pki/x", "srv/encryption-evil"} {
+				files[foreign] = "evil"
+			}
+			b.storeFiles(t, files)
+			if test.host != "" {
+				must(t, os.MkdirAll(filepath.Dir(m.path("root", server)), 0o700))
+				must(t, os.WriteFile(m.path("root", server), []byte(apiServer("/"+test.host)), 0o600))
+			}
+			if test.link != "" {
+				must(t, os.MkdirAll(m.path("root/srv/elsewhere"), 0o700))
+				must(t, os.MkdirAll(filepath.Dir(m.path("root", test.link)), 0o700))
+				must(t, os.Symlink(m.path("root/srv/elsewhere"), m.path("root", test.link)))
+			}
+			desk, request := m.desk(t, ""), Request{Identities: []age.Identity{b.identity}, Backup: backupUID + "/1", Waived: []string{restore.DigestUnknown}}
+			desk.Root, desk.HostName, desk.CA = m.path("root"), "cp-1", m.path("root", hostCA)
+			if !test.recorded {
+				desk.Records.Backups = nil
+			}
+			f, err := desk.PrepareFiles(t.Context(), request, nil)
+			must(t, err)
+			var written []string
+			for _, c := range f.Changes {
+				if c.Write {
+					written = append(written, c.Path[1:])
+				}
+			}
+			slices.Sort(written)
+			slices.Sort(test.written)
+			if len(f.Refusals) > 0 || !slices.Equal(written, test.written) {
+				t.Fatalf("%+v, written %q, want %q", f.Refusals, written, test.written)
+			}
+			must(t, f.Write())
+		})
+	}
+}
+
+// A symlink can appear between the output and the confirmation.
+func TestSymlinksAreNotFollowedOutOfTheFiles(t *testing.T) {
+	b := newBed(t, "cp-1")
+	m := b.hosts["cp-1"]
+	b.storeFiles(t, hostFiles(t))
+	f, err := m.files(t, "cp-1")
+	must(t, err)
+	must(t, os.MkdirAll(m.path("root/etc/kubernetes"), 0o700))
+	must(t, os.Symlink(t.TempDir(), m.path("root/etc/kubernetes/pki")))
+	if err := f.Write(); err == nil || exists(m.path("root/etc/kubernetes/pki/ca.key")) {
+		t.Errorf("written through a symlink: %v", err)
 	}
 }
 

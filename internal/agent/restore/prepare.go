@@ -92,7 +92,7 @@ func (d *Desk) Prepare(ctx context.Context, request Request) (Prepared, error) {
 		return Prepared{}, fmt.Errorf("the restore %s is complete on this host: leave out --run and --after to begin another one", request.Run)
 	}
 	if d.Exclusive {
-		if err := d.removeUnconfirmed(); err != nil {
+		if err := d.RemoveUnconfirmed(); err != nil {
 			return Prepared{}, err
 		}
 	}
@@ -104,7 +104,7 @@ func (d *Desk) Prepare(ctx context.Context, request Request) (Prepared, error) {
 		return Prepared{}, err
 	}
 	d.Progress("fetching and verifying the backup " + source.Expected.ID.String())
-	fetched, err := source.Fetch(ctx, d.Snapshot(request.Run))
+	fetched, err := d.fetch(ctx, source, request.Run)
 	if err == nil {
 		var p Prepared
 		if p, err = d.decide(ctx, request, fetched); err == nil {
@@ -112,6 +112,14 @@ func (d *Desk) Prepare(ctx context.Context, request Request) (Prepared, error) {
 		}
 	}
 	return Prepared{}, errors.Join(err, os.RemoveAll(d.RunDir(request.Run)))
+}
+
+// fetch reads and verifies the backup. Only a command that restores keeps the decrypted snapshot.
+func (d *Desk) fetch(ctx context.Context, source Source, run restore.Run) (restore.Backup, error) {
+	if d.Exclusive {
+		return source.Fetch(ctx, d.Snapshot(run))
+	}
+	return source.Verify(ctx, d.Dir)
 }
 
 // refuseExternal refuses a host whose API server uses an external etcd: its members are not those

@@ -58,7 +58,7 @@ func TestFilesBesideTheRunsAreIgnored(t *testing.T) {
 	if _, open, err := m.site().Open(); open || err != nil {
 		t.Errorf("open %t, %v", open, err)
 	}
-	must(t, m.site().removeUnconfirmed())
+	must(t, m.site().RemoveUnconfirmed())
 	if !exists(note) {
 		t.Error("the file is removed")
 	}

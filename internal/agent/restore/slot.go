@@ -58,6 +58,9 @@ func (s Site) RunDir(run restore.Run) string { return filepath.Join(s.Dir, run.S
 // Snapshot is the decrypted snapshot of a run.
 func (s Site) Snapshot(run restore.Run) string { return filepath.Join(s.RunDir(run), "etcd.db") }
 
+// finishedFile exists in the directory of a run that has ended.
+const finishedFile = "finished"
+
 func (s Site) journalFile(run restore.Run) string { return filepath.Join(s.RunDir(run), "journal") }
 
 func (r *Restore) file(name ...string) string {
@@ -85,9 +88,9 @@ func (s Site) Open() (restore.Plan, bool, error) {
 	return restore.Plan{}, false, nil
 }
 
-// removeUnconfirmed removes what commands left that were killed before the operator confirmed
-// anything. It contains decrypted snapshots.
-func (s Site) removeUnconfirmed() error {
+// RemoveUnconfirmed removes what commands left that were killed before they recorded a plan. It
+// contains decrypted snapshots. No other command may restore meanwhile.
+func (s Site) RemoveUnconfirmed() error {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -103,6 +106,9 @@ func (s Site) removeUnconfirmed() error {
 // openIn returns the plan of an unfinished restore in a directory. One without a journal was not
 // confirmed.
 func (s Site) openIn(dir string) (plan restore.Plan, open bool, err error) {
+	if exists(filepath.Join(dir, finishedFile)) {
+		return plan, false, nil
+	}
 	records, err := journal.Read(filepath.Join(dir, "journal"), s.MachineID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return plan, false, nil

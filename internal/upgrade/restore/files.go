@@ -46,6 +46,8 @@ type FileRequest struct {
 	From string
 	// Overwrite are the paths of files that are replaced although the host has others.
 	Overwrite []string
+	// Outside is why files of a backup must not be written, by path.
+	Outside map[string]string
 }
 
 // manifestsDir is written last: static pods start as soon as their manifests are there.
@@ -86,6 +88,8 @@ func fileChange(path string, archived, present map[string]File, request FileRequ
 	}
 	named := slices.Contains(request.Overwrite, path)
 	switch other := counterpart(path, archived, present, request.Overwrite); {
+	case request.Outside[path] != "":
+		c.Note = request.Outside[path]
 	case request.From != "" && ofOneHost(path):
 		c.Note = "belongs to " + request.From + ": create it with kubeadm"
 	case c.State == FileDiffers && !named:
