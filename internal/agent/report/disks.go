@@ -82,6 +82,9 @@ func (s *Sources) needs(ctx context.Context) []need {
 		all[0].bytes += ownFiles
 	}
 	all = append(all, s.otherBinaries(ctx)...)
+	if s.controlPlane() {
+		all = append(all, need{manifestsDir, 0}) // it can be a mount of its own
+	}
 	if s.controlPlane() && s.exists(etcdDir) {
 		all = append(all, need{etcdDir, 0})
 	}

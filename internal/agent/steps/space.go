@@ -33,9 +33,11 @@ func (h *Host) rollbackNeeds(files []refitv1alpha1.ReleaseFile) []need {
 			unpacked += f.Size * unpackedPackage
 		}
 	}
-	return []need{
-		{h.Settings.StateDir, h.Settings.ReservedDiskMiB << 20}, {usrDir, unpacked}, {kubernetesDir, configBytes}, {kubeletDir, configBytes},
+	needs := []need{{h.Settings.StateDir, h.Settings.ReservedDiskMiB << 20}, {kubernetesDir, configBytes}, {kubeletDir, configBytes}}
+	if unpacked > 0 { // without packages, it may be read-only
+		needs = append(needs, need{usrDir, unpacked})
 	}
+	return needs
 }
 
 // upgradeNeeds returns the disk space that an upgrade needs in addition: binaries are staged beside
@@ -92,7 +94,14 @@ func checkDiskSpace(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	needs, err := byFileSystem(append(h.rollbackNeeds(files), more...), host.Device)
+	all := append(h.rollbackNeeds(files), more...)
+	if h.controlPlane() {
+		all = append(all, need{ManifestsDir, 0})
+	}
+	if err := checkWritable(all); err != nil {
+		return err
+	}
+	needs, err := byFileSystem(all, host.Device)
 	if err != nil {
 		return err
 	}
@@ -104,14 +113,26 @@ func checkDiskSpace(ctx context.Context, h *Host) error {
 	return nil
 }
 
+// checkWritable checks every directory: of one file system, some can be mounted read-only.
+func checkWritable(needs []need) error {
+	for _, n := range needs {
+		free, err := host.Free(n.dir)
+		if err != nil {
+			return err
+		}
+		if free.ReadOnly {
+			return node.HostBroken("ReadOnly", nil, "Find out why it is mounted read-only (`findmnt -T "+n.dir+"`, `dmesg`), make it writable, then run `refit retry`",
+				"%s is on a read-only file system", n.dir)
+		}
+	}
+	return nil
+}
+
 func (n need) check() error {
 	free, err := host.Free(n.dir)
 	switch {
 	case err != nil:
 		return err
-	case free.ReadOnly:
-		return node.HostBroken("ReadOnly", nil, "Find out why it is mounted read-only (`dmesg`), repair it, then run `refit retry`",
-			"%s is on a read-only file system", n.dir)
 	case free.Bytes < uint64(n.bytes):
 		return node.ManualIntervention("DiskFull", nil, "Free disk space on the file system of "+n.dir+", then run `refit retry`",
 			"%s has %d MiB of disk space left, the upgrade and its rollback need %d MiB", n.dir, free.Bytes>>20, n.bytes>>20)

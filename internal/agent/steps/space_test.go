@@ -1,12 +1,16 @@
 package steps
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable/durabletest"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // A rollback of packages unpacks the previous ones below /usr, which is often another file system
@@ -50,6 +54,29 @@ func TestReserveIsWhatTheRollbackNeedsOnEachFileSystem(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A read-only bind mount is on the same file system as the directories beside it.
+func TestReadOnlyDirectoryOfAWritableFileSystemIsRefused(t *testing.T) {
+	if !durabletest.PrivateMounts(t) {
+		return
+	}
+	needs := []need{{t.TempDir(), 4096}, {t.TempDir(), 0}}
+	must(t, checkWritable(needs))
+	durabletest.MountReadOnly(t, needs[1].dir)
+	err := checkWritable(needs)
+	if f, ok := errors.AsType[*node.Failure](err); !ok || f.Reason != "ReadOnly" || !strings.Contains(f.Message, needs[1].dir) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Hosts whose /usr is read-only have their binaries elsewhere.
+func TestWithoutPackagesNothingIsWrittenToUsr(t *testing.T) {
+	h := testHost(t)
+	file := refitv1alpha1.ReleaseFile{Kind: refitv1alpha1.PackageBinary, Blob: refitv1alpha1.Blob{Size: 1 << 20}}
+	if needs := h.rollbackNeeds([]refitv1alpha1.ReleaseFile{file}); slices.ContainsFunc(needs, func(n need) bool { return n.dir == usrDir }) {
+		t.Errorf("%+v", needs)
 	}
 }
 
