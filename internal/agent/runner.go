@@ -22,11 +22,15 @@ type runner struct {
 	log     *slog.Logger
 	// changed is called with the new state after every record.
 	changed func(*node.State)
+	// passed is set once the steps that the journal has passed are logged.
+	passed bool
 }
 
 // move executes the next move, and reports whether there was one.
 func (r *runner) move(ctx context.Context) (bool, error) {
-	move := node.Next(r.journal.Records())
+	state := node.Read(r.journal.Records())
+	r.logPassed(state)
+	move := state.Next()
 	switch move.Kind {
 	case node.MoveRun:
 		return true, r.run(ctx, move)
@@ -41,6 +45,18 @@ func (r *runner) move(ctx context.Context) (bool, error) {
 	case node.MoveWait:
 	}
 	return false, nil
+}
+
+// logPassed logs once which steps are skipped: their effect is missing on the host.
+func (r *runner) logPassed(state *node.State) {
+	if r.passed {
+		return
+	}
+	r.passed = true
+	for _, step := range state.Passed() {
+		r.log.Warn("skipping a step: the agent that started this upgrade did not have it, and the journal has passed it",
+			"step", step.Name, "description", step.Description)
+	}
 }
 
 // awaitLimit bounds the wait before a step, and each attempt of the wait before its undo. It is
@@ -144,6 +160,8 @@ func (r *runner) run(ctx context.Context, move node.Move) error {
 		}
 		r.log.Info("step done", "step", name, "seconds", time.Since(started).Seconds())
 		point(name + "/acted")
+	} else {
+		r.log.Info("step has nothing to do", "step", name)
 	}
 	if err := r.write(node.Record{Kind: node.Done, Step: name}); err != nil {
 		return err

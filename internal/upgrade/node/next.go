@@ -60,9 +60,7 @@ func (s *State) Next() Move {
 func (s *State) forward() Move {
 	for i, step := range s.Steps {
 		at := s.steps[step.Name]
-		// A journal that has passed a step was started by an agent that did not know it: running it
-		// now would precede what is already swapped.
-		if at.done || !at.started && s.anyStarted(s.Steps[i+1:]) {
+		if at.done || s.passed(i) {
 			continue
 		}
 		allowed := s.Order.Permit == refitv1alpha1.PermitApply || (step.Prefetch && s.Order.Permit == refitv1alpha1.PermitPrefetch)
@@ -74,6 +72,24 @@ func (s *State) forward() Move {
 		return Move{Kind: MoveRun, Step: step, Open: at.started, Retry: at.failed}
 	}
 	return Move{Kind: MoveFinish, Outcome: refitv1alpha1.NodeSucceeded}
+}
+
+// passed reports whether the journal has passed a step. An agent that did not know the step has
+// started the upgrade: running it now would precede what is already swapped.
+func (s *State) passed(i int) bool {
+	at := s.steps[s.Steps[i].Name]
+	return !at.done && !at.started && s.anyStarted(s.Steps[i+1:])
+}
+
+// Passed returns the steps that are never run, because the journal has passed them. During a
+// rollback there are none.
+func (s *State) Passed() (steps []Step) {
+	for i, step := range s.Steps {
+		if s.Outcome == "" && !s.RollingBack && s.passed(i) {
+			steps = append(steps, step)
+		}
+	}
+	return steps
 }
 
 func (s *State) anyStarted(steps []Step) bool {

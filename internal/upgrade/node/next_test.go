@@ -248,6 +248,13 @@ func TestStepThatTheFormerAgentDidNotKnowIsNotRunAfterwards(t *testing.T) {
 	if m := Next(d.records); m.Kind != MoveRun || m.Step.Name != StepEtcd || !m.Open {
 		t.Errorf("next is %s %s (open: %t), want the open %s", m.Kind, m.Step.Name, m.Open, StepEtcd)
 	}
+	if passed := Read(d.records).Passed(); len(passed) != 1 || passed[0].Name != StepPods {
+		t.Errorf("passed %v", passed)
+	}
+	d.write(Record{Kind: RollbackStarted})
+	if passed := Read(d.records).Passed(); len(passed) > 0 {
+		t.Errorf("passed %v during a rollback", passed)
+	}
 }
 
 func TestEtcdAndContainerdAreKeptWhenALaterStepFails(t *testing.T) {
