@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,9 +16,11 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/installation"
 	"github.com/refit-dev/refit/internal/cli/release"
+	"github.com/refit-dev/refit/internal/engine/backup/seal"
 	"github.com/refit-dev/refit/internal/engine/install"
 )
 
@@ -430,5 +433,44 @@ func TestRenderedManifestsCanBeApplied(t *testing.T) {
 		if !strings.Contains(l.out.String(), image) {
 			t.Errorf("there is no %q", image)
 		}
+	}
+}
+
+// An upgrade does not start without a BackupStore. Its identity stays on the machine.
+func TestRenderedManifestsHaveABackupStore(t *testing.T) {
+	_, public := newKey(t)
+	identity, recipient, err := seal.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "backup.key")
+	if err := os.WriteFile(file, []byte(identity), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	render := func(args ...string) (out, warnings string) {
+		t.Helper()
+		l := newLine(t)
+		if code := l.run(t, append([]string{"install", "--render", "--release-key", public, "--source", "/srv/refit"}, args...)...); code != 0 {
+			t.Fatalf("%v: exit code %d: %s", args, code, l.err)
+		}
+		return l.out.String(), l.err.String()
+	}
+	out, warnings := render("--backup-recipient", recipient)
+	documents := strings.Split(out, "---\n")
+	var store refitv1alpha1.BackupStore
+	if err := yaml.UnmarshalStrict([]byte(documents[len(documents)-1]), &store); err != nil || strings.Contains(warnings, "BackupStore") {
+		t.Fatalf("%v: %s", err, warnings)
+	}
+	if store.Kind != "BackupStore" || store.Name != "local" || store.Spec.Path == nil || !slices.Equal(store.Spec.Recipients, []string{recipient}) {
+		t.Errorf("%+v", store)
+	}
+	if !strings.Contains(out, "kind: Namespace\nmetadata:\n  name: refit-backup\n") {
+		t.Error("the namespace of its credentials is missing")
+	}
+	if again, _ := render("--backup-key", file); again != out || strings.Contains(again, "AGE-SECRET-KEY") {
+		t.Error("the manifests differ, or have the identity")
+	}
+	if out, warnings := render(); strings.Contains(out, "kind: BackupStore\nmetadata") || !strings.Contains(warnings, "no BackupStore") {
+		t.Errorf("without a recipient: %s", warnings)
 	}
 }

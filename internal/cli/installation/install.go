@@ -48,13 +48,22 @@ func (i *Installer) Render(ctx context.Context, write func([]byte) error) error 
 	if _, err := i.useOwnKey(ctx, install.Existing{}, false); err != nil {
 		return err
 	}
-	_, stores, err := i.prepareBackups(install.Existing{}, false)
+	backups, stores, err := i.prepareBackups(install.Existing{}, false)
 	if err != nil {
 		return err
 	}
 	_, objects, err := i.render(install.Existing{Stores: stores})
 	if err != nil {
 		return err
+	}
+	if backups == nil {
+		fmt.Fprintln(i.Log, "Warning: there is no --backup-recipient: the manifests have no BackupStore, without which an upgrade does not start")
+	} else {
+		more, err := install.RenderBackups(backups.Recipients)
+		if err != nil {
+			return err
+		}
+		objects = append(objects, more...)
 	}
 	for _, object := range objects {
 		out, err := document.YAML(object.Object)

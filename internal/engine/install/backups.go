@@ -18,15 +18,12 @@ import (
 // chosen other recipients. They are not in the inventory, so Remove leaves the credentials; the
 // BackupStore is deleted with its CRD.
 func (c *Cluster) AddBackups(ctx context.Context, recipients []string) ([]Change, error) {
-	namespace := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": kindNamespace, "metadata": map[string]any{"name": refitv1alpha1.BackupNamespace},
-	}}
-	store, err := runtime.DefaultUnstructuredConverter.ToUnstructured(etcdbackup.NewLocalStore(recipients))
+	objects, err := RenderBackups(recipients)
 	if err != nil {
-		return nil, fmt.Errorf("cannot encode the BackupStore: %w", err)
+		return nil, err
 	}
 	var out []Change
-	for _, object := range []*unstructured.Unstructured{namespace, {Object: store}} {
+	for _, object := range objects {
 		change, err := c.addMissing(ctx, object)
 		if err != nil {
 			return out, err
@@ -34,6 +31,18 @@ func (c *Cluster) AddBackups(ctx context.Context, recipients []string) ([]Change
 		out = append(out, change)
 	}
 	return out, nil
+}
+
+// RenderBackups builds the objects of AddBackups.
+func RenderBackups(recipients []string) ([]*unstructured.Unstructured, error) {
+	namespace := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": kindNamespace, "metadata": map[string]any{"name": refitv1alpha1.BackupNamespace},
+	}}
+	store, err := runtime.DefaultUnstructuredConverter.ToUnstructured(etcdbackup.NewLocalStore(recipients))
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode the BackupStore: %w", err)
+	}
+	return []*unstructured.Unstructured{namespace, {Object: store}}, nil
 }
 
 // addMissing creates an object if there is none of its name.
