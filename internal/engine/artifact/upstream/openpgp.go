@@ -94,8 +94,14 @@ func (k *keyring) check(address string, document, signature []byte) error {
 }
 
 func (k *keyring) verify(address string, document []byte, signature io.Reader) error {
-	config := &packet.Config{Time: k.now}
-	_, err := openpgp.CheckDetachedSignatureAndHash(k.keys, bytes.NewReader(document), signature, strongHashes(), config)
+	old, others, err := splitSignatures(signature)
+	if err == nil {
+		config := &packet.Config{Time: k.now}
+		_, err = openpgp.CheckDetachedSignatureAndHash(k.keys, bytes.NewReader(document), bytes.NewReader(others), strongHashes(), config)
+	}
+	if len(old) > 0 && errors.Is(err, pgperrors.ErrUnknownIssuer) {
+		err = k.verifyOld(document, old)
+	}
 	if err != nil {
 		return &UnprovenError{Content: address, Err: explain(err, k.keys)}
 	}
