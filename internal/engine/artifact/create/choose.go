@@ -65,7 +65,7 @@ func (m *builder) reject(f refitv1alpha1.ReleaseFile) string {
 		want = m.Kubernetes
 	}
 	switch {
-	case f.Kind != refitv1alpha1.PackageBinary && artifact.UpstreamVersion(f.Version) == artifact.UpstreamVersion(want):
+	case f.Kind != refitv1alpha1.PackageBinary && sameRelease(f.Part, f.Version, want):
 		return ""
 	case f.Kind == refitv1alpha1.PackageBinary && strings.TrimPrefix(f.Version, "v") == strings.TrimPrefix(want, "v"):
 		return ""

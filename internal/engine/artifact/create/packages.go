@@ -94,7 +94,7 @@ func (m *builder) hasFile(kind refitv1alpha1.PackageKind, part refitv1alpha1.Par
 func latest(found []upstream.Package, wanted refitv1alpha1.ReleaseFile, archOf func(string) string) (out *upstream.Package) {
 	for i := range found {
 		p := &found[i]
-		if p.Name != wanted.Name || archOf(p.Arch) != wanted.Arch || artifact.UpstreamVersion(p.Version) != artifact.UpstreamVersion(wanted.Version) {
+		if p.Name != wanted.Name || archOf(p.Arch) != wanted.Arch || !sameRelease(wanted.Part, p.Version, wanted.Version) {
 			continue
 		}
 		if out == nil || compareRevisions(p.Version, out.Version) > 0 {
@@ -102,16 +102,4 @@ func latest(found []upstream.Package, wanted refitv1alpha1.ReleaseFile, archOf f
 		}
 	}
 	return out
-}
-
-// compareRevisions compares two versions of a package that have the same version of upstream, by
-// their runs of digits.
-func compareRevisions(a, b string) int {
-	digits := func(text string) []string {
-		return strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
-	}
-	return slices.CompareFunc(digits(a), digits(b), func(a, b string) int {
-		a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	})
 }

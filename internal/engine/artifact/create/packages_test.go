@@ -172,11 +172,37 @@ func TestPackagesThatUpstreamDoesNotProve(t *testing.T) {
 	}
 }
 
+// The key of upstream signs pre-releases, too, in other repositories that a mirror can serve.
+func TestPreReleaseIsNotTheRelease(t *testing.T) {
+	before := published
+	t.Cleanup(func() { published = before })
+	published = []string{"kubeadm 1.36.3~rc.1-1.1", "kubelet 1.36.3-1.1", "kubectl 1.36.3-1.1"}
+	p := newPackages(t, newUpstream(t))
+	for _, kind := range []refitv1alpha1.PackageKind{refitv1alpha1.PackageDeb, refitv1alpha1.PackageRpm} {
+		if _, err := Payload(t.Context(), p.options(kind)); err == nil || !strings.Contains(err.Error(), "has no kubeadm 1.36.3") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	for version, same := range map[string]bool{
+		"1.36.3-1.1": true, "1:1.36.3-1.1": true, "1.36.3+vendor1-1": true, "1.36.3-1.1~bpo1": true, "1.36.3~rc.1-1.1": false, "1.36.3~alpha.2": false,
+		"1.36.3^20260101-1": false, "1.36.30-1": false,
+	} {
+		if sameRelease(refitv1alpha1.PartKubelet, version, "v1.36.3") != same {
+			t.Errorf("%s: want %v", version, same)
+		}
+	}
+	if !sameRelease(refitv1alpha1.PartContainerd, "1.6.20~ds1-1+b1", "1.6.20") {
+		t.Error("Debian's containerd is not accepted")
+	}
+}
+
 func TestLatestRevision(t *testing.T) {
 	for _, c := range []struct {
 		lower, higher string
 	}{
 		{"1.36.3-1.1", "1.36.3-1.2"}, {"1.36.3-9.1", "1.36.3-10.1"}, {"1.36.3-1", "1.36.3-1.1"}, {"1.36.3-150500.1.1", "1.36.3-150500.2.1"}, {"1.36.3-08", "1.36.3-9"},
+		{"1.36.3-9.9", "1:1.36.3-1.1"}, {"0:1.36.3-1.1", "1.36.3-1.2"}, {"9:1.36.3-1", "10:1.36.3-1"}, {"1.36.3-1.1~bpo1", "1.36.3-1.1"},
+		{"1.36.3-1.1~bpo1", "1.36.3-1.1~bpo2"}, {"1.36.3-1.1", "1.36.3-1.1+b1"}, {"1.36.3-1a", "1.36.3-1.1"}, {"1.36.3~rc.1-1", "1.36.3-1"},
 	} {
 		if compareRevisions(c.lower, c.higher) >= 0 || compareRevisions(c.higher, c.lower) <= 0 || compareRevisions(c.lower, c.lower) != 0 {
 			t.Errorf("%s is not below %s", c.lower, c.higher)
