@@ -35,6 +35,9 @@ func (m *builder) online(ctx context.Context) error {
 	if len(m.Online.Archs) == 0 {
 		return errors.New("no platform is given: upstream has files for several")
 	}
+	online := *m.Online // a user may name a platform twice
+	online.Archs = slices.Compact(slices.Sorted(slices.Values(online.Archs)))
+	m.Online = &online
 	for _, kind := range m.Online.Kinds {
 		if kind == refitv1alpha1.PackageBinary {
 			continue

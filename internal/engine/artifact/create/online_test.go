@@ -1,6 +1,7 @@
 package create
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -199,5 +200,37 @@ func TestImageNamesDependOnTheRegistry(t *testing.T) {
 		if got := newRegistry(repository).nameOf("coredns", "v1"); got != want {
 			t.Errorf("%s: %s, want %s", repository, got, want)
 		}
+	}
+}
+
+// A ClusterRelease is public, and errors end up in logs.
+func TestAddressesWithoutCredentials(t *testing.T) {
+	for situation, arrange := range map[string]func(o *Online){
+		"a password in the address of packages": func(o *Online) { o.Packages = "https://user:secret@mirror.example/k8s" },
+		"a password in the address of binaries": func(o *Online) { o.Downloads = "https://user:secret@mirror.example/k8s" },
+		"a password that is no URL":             func(o *Online) { o.RuncDownloads = "https://user:secret@mirror example:x/" },
+		"a password of a registry":              func(o *Online) { o.Repository = "user:secret@registry.example/k8s" },
+		"no scheme":                             func(o *Online) { o.Packages = "mirror.example/k8s" },
+		"a file":                                func(o *Online) { o.Downloads = "file:///srv/secret" },
+		"a query":                               func(o *Online) { o.Packages = "https://mirror.example/k8s?a=b" },
+	} {
+		t.Run(situation, func(t *testing.T) {
+			o := Options{Kubernetes: "v1.36.3", Online: &Online{Archs: []string{arch}}}
+			arrange(o.Online)
+			_, err := Payload(t.Context(), o)
+			if _, wrong := errors.AsType[WrongOptionError](err); !wrong || strings.Contains(err.Error(), "user:secret") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestPlatformIsNamedTwice(t *testing.T) {
+	p := newPackages(t, newUpstream(t))
+	o := p.options(kinds...)
+	o.Online.Archs = []string{arch, arch}
+	result, err := Payload(t.Context(), o)
+	if err != nil || len(result.Payload.Files) != 9 {
+		t.Errorf("%d files, %v", len(result.Payload.Files), err)
 	}
 }

@@ -3,6 +3,7 @@ package create
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -104,19 +105,55 @@ func (o *Options) check() error {
 		}
 	}
 	if o.Online != nil {
-		for _, kind := range o.Online.Kinds {
-			if !slices.Contains(kinds, kind) {
-				return WrongOptionError{fmt.Errorf("%q is not a kind of files", kind)}
-			}
-		}
-		for _, key := range o.Online.PackageKeys {
-			if !fingerprintPattern.MatchString(key) {
-				return WrongOptionError{fmt.Errorf("%q is not the fingerprint of an OpenPGP key, which has 40 hexadecimal digits", key)}
-			}
+		if err := o.Online.check(); err != nil {
+			return WrongOptionError{err}
 		}
 	}
 	if len(o.Folders) == 0 && o.Online == nil {
 		return WrongOptionError{errors.New("neither a directory nor upstream is given to create a ClusterRelease from")}
+	}
+	return nil
+}
+
+// repositoryPattern matches a repository of images. It may not have a user and a password: the names
+// of images are public.
+var repositoryPattern = regexp.MustCompile(`^(https?://)?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?(/[a-z0-9._-]+)*/?$`)
+
+func (o *Online) check() error {
+	for _, kind := range o.Kinds {
+		if !slices.Contains(kinds, kind) {
+			return fmt.Errorf("%q is not a kind of files", kind)
+		}
+	}
+	for _, key := range o.PackageKeys {
+		if !fingerprintPattern.MatchString(key) {
+			return fmt.Errorf("%q is not the fingerprint of an OpenPGP key, which has 40 hexadecimal digits", key)
+		}
+	}
+	for _, address := range []string{o.Downloads, o.RuncDownloads, o.Packages} {
+		if err := checkAddress(address); err != nil {
+			return err
+		}
+	}
+	if o.Repository != "" && !repositoryPattern.MatchString(o.Repository) {
+		return errors.New("the repository of the images is not one such as registry.example/mirror, without a user and a password")
+	}
+	return nil
+}
+
+// checkAddress refuses an address that no ClusterRelease can have. Its errors do not contain a
+// password.
+func checkAddress(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case address == "":
+		return nil
+	case err != nil:
+		return errors.New("the address of a server is not a URL")
+	case u.User != nil:
+		return fmt.Errorf("%s has a user: everybody who can read the ClusterRelease could read a password", u.Redacted())
+	case (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("%q is not the address of a server, such as https://mirror.example/k8s", address)
 	}
 	return nil
 }
