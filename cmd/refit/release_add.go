@@ -56,7 +56,7 @@ ClusterRelease is immutable: another one for the same version needs another --na
 		},
 	}
 	addSignerFlags(cmd, a, &f.Signer)
-	addCreationFlags(cmd, &f.creation)
+	addCreationFlags(cmd, a, &f.creation)
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask before it signs")
 	addKubeconfigFlags(cmd, &f.Kubeconfig)
 	f.addFlags(cmd)
@@ -65,7 +65,7 @@ ClusterRelease is immutable: another one for the same version needs another --na
 }
 
 func (f *addFlags) run(ctx context.Context, a *app) error {
-	f.Log, f.Content, f.creation.Reading = a.Err, f.creation.Create, a.readingContent
+	f.Log, f.Content = a.Err, f.creation.Create
 	if !f.yes {
 		if err := a.MayAsk(); err != nil {
 			return err

@@ -56,24 +56,21 @@ missing.`,
 					return err
 				}
 			}
-			c.Reading = a.readingContent
 			return a.PrintEncoded(c.Create(cmd.Context(), a.Err))
 		},
 	}
 	cmd.Flags().StringVar(&c.Kubernetes, "kubernetes", "",
 		"the `VERSION` of Kubernetes, for example v1.36.3; with --online also v1.36, its newest patch release")
-	addCreationFlags(cmd, c)
+	addCreationFlags(cmd, a, c)
 	cmd.Flags().BoolVar(&forCluster, "for-cluster", false, "with --online: the kinds and platforms that the hosts of the cluster report")
 	addSourceFlags(cmd, s)
 	cmd.Flags().SortFlags = false
 	return cmd
 }
 
-// readingContent reports what is read for a ClusterRelease.
-func (a *app) readingContent() release.Reading { return a.NewReading("the content", false) }
-
 // addCreationFlags adds the flags about the content of a ClusterRelease.
-func addCreationFlags(cmd *cobra.Command, c *release.Creation) {
+func addCreationFlags(cmd *cobra.Command, a *app, c *release.Creation) {
+	c.Reading = a.readingContent
 	flags := cmd.Flags()
 	flags.StringArrayVar(&c.Folders, "from", nil, "a `DIRECTORY` to search; can be repeated")
 	flags.BoolVar(&c.Upstream, "online", false, "take missing files and images from upstream")
@@ -94,3 +91,6 @@ func addCreationFlags(cmd *cobra.Command, c *release.Creation) {
 		"with --online: the `FINGERPRINT` of a key that may sign them (default that of the Kubernetes project); can be repeated")
 	flags.StringVar(&c.Servers.Repository, "image-repository", create.Repository, "with --online: the `REPOSITORY` of the images")
 }
+
+// readingContent reports what is read for a ClusterRelease.
+func (a *app) readingContent(name string) release.Reading { return a.NewReading(name, false) }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/terminal/terminaltest"
 )
 
 // newPayload is the payload of a ClusterRelease with one file, in a directory.
@@ -201,6 +203,29 @@ func contents(paths []string) string {
 		fmt.Fprintf(&out, "%s %v\n", raw, err != nil)
 	}
 	return out.String()
+}
+
+// A server may answer slowly: the user sees which one.
+func TestReleaseFromUpstreamShowsWhatItReads(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	read, write := terminaltest.Open(t)
+	output := make(chan string)
+	go func() {
+		all, _ := io.ReadAll(read) // a terminal ends with an error
+		output <- string(all)
+	}()
+	l := newLine(t)
+	l.Err = write
+	if code := l.run(t, "release", "create", "--kubernetes", "v1.36.3", "--online", "--kind", "deb", "--packages", server.URL); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	write.Close()
+	got := <-output
+	before, after, _ := strings.Cut(got, "cannot create the ClusterRelease")
+	if !strings.Contains(before, "Reading Kubernetes v1.36.3, 0 s: "+server.URL) || !strings.HasSuffix(before, "\r\x1b[Krefit: ") || after == "" {
+		t.Errorf("%q", got)
+	}
 }
 
 // A ClusterRelease made from upstream's files can be signed and verified.

@@ -19,8 +19,8 @@ type Creation struct {
 	Upstream bool // take what is missing from Servers
 	Servers  create.Online
 	Kinds    []string // of the hosts, as in kindNames
-	// Reading starts to report what is read; nil: nothing is reported.
-	Reading func() Reading
+	// Reading starts to report what is read, until its End. It may be nil.
+	Reading func(name string) Reading
 }
 
 // Reading reports what is read: *terminal.Reading.
@@ -29,12 +29,12 @@ type Reading interface {
 	End()
 }
 
-// read calls a function that reads something and reports it.
+// read reports each file and each request: a slow server must not look like a hung command.
 func (c *Creation) read(call func(doing func(what string)) error) error {
 	if c.Reading == nil {
 		return call(nil)
 	}
-	reading := c.Reading()
+	reading := c.Reading("Kubernetes " + c.Kubernetes)
 	defer reading.End()
 	return call(reading.Part)
 }

@@ -15,7 +15,7 @@ import (
 type Offer struct {
 	Addition
 
-	Reading func() Reading
+	Reading func(name string) Reading
 	// Connect connects to the cluster, and returns its name.
 	Connect func(ctx context.Context) (name string, installed Installation, to Releases, err error)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-// Reading reports which part of a cluster is being read, and for how long: on a terminal in one
+// Reading reports which part of a cluster or a source is being read, and for how long: on a terminal in one
 // line that changes and disappears at the end, otherwise in a line per part, if verbose.
 type Reading struct {
 	out   io.Writer // nil: quiet
 	line  bool      // one line that changes
 	width int
-	name  string // of the cluster
+	name  string // of the cluster or the source
 	now   func() time.Time
 	start time.Time
 	stop  chan struct{}
@@ -25,7 +25,7 @@ type Reading struct {
 	what string
 }
 
-// NewReading starts to report what is read from the named cluster.
+// NewReading starts to report what is read from the named cluster or source.
 func (s *Streams) NewReading(name string, verbose bool) *Reading {
 	p := &Reading{name: name, now: s.Now, start: s.Now(), stop: make(chan struct{})}
 	columns, terminal := s.columns(s.Err)

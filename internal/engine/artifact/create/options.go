@@ -25,7 +25,7 @@ type Options struct {
 	Without []string
 	// Online is the upstream to take missing files from, or nil.
 	Online *Online
-	// Doing reports what is being read: a file, an address or an image. It may be nil.
+	// Doing reports the file, address or image that is being read. It may be nil.
 	Doing func(what string)
 }
 
