@@ -95,8 +95,11 @@ func NewKeyPair(ctx context.Context, out string, passphrase Passphrase) (cliv1al
 	public := artifact.PublicOf(key)
 	result := cliv1alpha1.NewReleaseKey(out, PublicKeyOf(out), public.ID)
 	for _, path := range []string{result.PrivateKey, result.PublicKey} {
-		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			return result, exists(path) // before the prompt for a passphrase
+		switch _, err := os.Lstat(path); { // before the prompt for a passphrase
+		case err == nil:
+			return result, exists(path)
+		case !errors.Is(err, fs.ErrNotExist):
+			return result, fmt.Errorf("cannot write the key: %w", err)
 		}
 	}
 	privateText, err := artifact.MarshalPrivate(key)

@@ -52,6 +52,15 @@ func TestNewKeyPairOverwritesNothing(t *testing.T) {
 	}
 }
 
+func TestNewKeyPairInAPlaceThatIsNotADirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "mine")
+	_, err := NewKeyPair(t.Context(), filepath.Join(file, "k.key"), noTerminal())
+	if err == nil || strings.Contains(err.Error(), "already exists") || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("NewKeyPair() = %v", err)
+	}
+}
+
 func TestThePathOfANewKeyIsThatOfThePrivateOne(t *testing.T) {
 	_, err := NewKeyPair(t.Context(), filepath.Join(t.TempDir(), "k.pem"), noTerminal())
 	if !isUsage(err) {
