@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,9 @@ import (
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
+
+// addTimeout bounds each exchange of `refit release add` with the cluster.
+const addTimeout = time.Minute
 
 // addFlags are the flags of `refit release add`.
 type addFlags struct {
@@ -65,7 +69,7 @@ ClusterRelease is immutable: another one for the same version needs another --na
 }
 
 func (f *addFlags) run(ctx context.Context, a *app) error {
-	f.Log, f.Content = a.Err, f.creation.Create
+	f.Log, f.Content, f.Timeout = a.Err, f.creation.Create, addTimeout
 	if !f.yes {
 		if err := a.MayAsk(); err != nil {
 			return err

@@ -23,7 +23,7 @@ type Cluster interface {
 
 // late turns an error that a deadline caused into a timeout.
 func late(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return exit.TimeoutError{Err: fmt.Errorf("%w: increase --timeout and run the same command again to continue", err)}
 	}
 	return err

@@ -95,7 +95,7 @@ func (i *Installer) render(existing install.Existing) (install.Options, []*unstr
 // Install installs Refit and waits until it runs. It may return both a result and an error: not
 // everything runs yet.
 func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (*cliv1alpha1.Install, error) {
-	existing, err := cluster.Existing(ctx)
+	existing, err := i.existing(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +143,14 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 	}
 	report.line("Waiting for the nodes")
 	return i.follow(ctx, cluster, objects, report, result)
+}
+
+// existing reads what is installed. The prompt that follows has no timeout.
+func (i *Installer) existing(ctx context.Context, cluster Cluster) (install.Existing, error) {
+	ctx, cancel := context.WithTimeout(ctx, i.Timeout)
+	defer cancel()
+	existing, err := cluster.Existing(ctx)
+	return existing, late(ctx, err)
 }
 
 // useOwnKey pins the user's own key if there is neither one of the user's choice nor one that is

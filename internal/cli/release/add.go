@@ -8,12 +8,14 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/install"
 )
@@ -36,6 +38,8 @@ type Addition struct {
 	// Content returns the content as JSON, and writes a summary: Create of a Creation.
 	Content func(ctx context.Context, log io.Writer) ([]byte, error)
 	Log     io.Writer
+	// Timeout bounds each exchange with the cluster.
+	Timeout time.Duration
 	// Confirm prompts the user before the content is signed; nil: no prompt.
 	Confirm func(ctx context.Context, question string) error
 }
@@ -46,7 +50,7 @@ func (a *Addition) Add(ctx context.Context, cluster string, installed Installati
 	if err != nil {
 		return nil, err
 	}
-	keys, err := pinned(ctx, installed, public)
+	keys, err := within(ctx, a.Timeout, func(ctx context.Context) ([]artifact.PublicKey, error) { return pinned(ctx, installed, public) })
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +64,8 @@ func (a *Addition) Add(ctx context.Context, cluster string, installed Installati
 	}
 	name := a.nameOf(&payload)
 	result := cliv1alpha1.NewAddedRelease(cluster, name, payload.Kubernetes, public.ID)
-	if result.Existed, err = has(ctx, to, name, payload, keys); err != nil || result.Existed {
+	result.Existed, err = within(ctx, a.Timeout, func(ctx context.Context) (bool, error) { return has(ctx, to, name, payload, keys) })
+	if err != nil || result.Existed {
 		return result, err
 	}
 	if a.Confirm != nil {
@@ -77,10 +82,23 @@ func (a *Addition) Add(ctx context.Context, cluster string, installed Installati
 		return nil, fmt.Errorf("cannot add the ClusterRelease: the public key beside the private one is not its own, so hosts would refuse it: %w", err)
 	}
 	release := &refitv1alpha1.ClusterRelease{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: signed.Spec}
-	if err := to.CreateRelease(ctx, release); err != nil {
-		return nil, fmt.Errorf("cannot add the ClusterRelease: %w", err)
+	return within(ctx, a.Timeout, func(ctx context.Context) (*cliv1alpha1.AddedRelease, error) {
+		if err := to.CreateRelease(ctx, release); err != nil {
+			return nil, fmt.Errorf("cannot add the ClusterRelease: %w", err)
+		}
+		return result, nil
+	})
+}
+
+// within bounds an exchange with the cluster. Prompts and sources are not part of it.
+func within[T any](ctx context.Context, timeout time.Duration, do func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	out, err := do(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = exit.TimeoutError{Err: fmt.Errorf("the API server did not respond within %s: %w", timeout, err)}
 	}
-	return result, nil
+	return out, err
 }
 
 // publicKey reads the public key beside the private one, which may need a passphrase.

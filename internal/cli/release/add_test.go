@@ -7,11 +7,13 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/install"
 )
@@ -55,7 +57,7 @@ func addition(t *testing.T, key string) *Addition {
 	t.Helper()
 	content := payload(t, nil)
 	return &Addition{
-		Signer: Signer{KeyFile: key}, Log: io.Discard, Content: func(context.Context, io.Writer) ([]byte, error) { return content, nil },
+		Signer: Signer{KeyFile: key}, Log: io.Discard, Timeout: time.Minute, Content: func(context.Context, io.Writer) ([]byte, error) { return content, nil },
 	}
 }
 
@@ -137,5 +139,52 @@ func TestReleaseThatIsNotAdded(t *testing.T) {
 				t.Errorf("Add() = %v, want %q; created %d", err, c.want, c.in.created)
 			}
 		})
+	}
+}
+
+// silent is a cluster whose API server stops answering after some requests.
+type silent struct {
+	target
+	answers int
+}
+
+func (s *silent) wait(ctx context.Context) error {
+	if s.answers--; s.answers < 0 {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (s *silent) Existing(ctx context.Context) (install.Existing, error) {
+	if err := s.wait(ctx); err != nil {
+		return install.Existing{}, err
+	}
+	return s.target.Existing(ctx)
+}
+
+func (s *silent) Release(ctx context.Context, name string) (*refitv1alpha1.ClusterRelease, error) {
+	if err := s.wait(ctx); err != nil {
+		return nil, err
+	}
+	return s.target.Release(ctx, name)
+}
+
+func (s *silent) CreateRelease(ctx context.Context, _ *refitv1alpha1.ClusterRelease) error {
+	return s.wait(ctx)
+}
+
+func TestAddEndsIfTheAPIServerDoesNotAnswer(t *testing.T) {
+	private, public := keyPair(t)
+	for answers := range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		a := addition(t, private)
+		a.Timeout = 20 * time.Millisecond
+		c := &silent{target{pinned: []string{public}}, answers}
+		_, err := a.Add(ctx, "prod", c, c)
+		if _, late := errors.AsType[exit.TimeoutError](err); !late || ctx.Err() != nil || !strings.Contains(err.Error(), "did not respond within 20ms") {
+			t.Errorf("after %d answers: Add() = %v", answers, err)
+		}
 	}
 }
