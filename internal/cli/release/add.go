@@ -154,7 +154,7 @@ func has(ctx context.Context, in Releases, name string, payload refitv1alpha1.Re
 		return false, err
 	}
 	former, err := artifact.Verify(existing.Spec.Envelope, keys)
-	if err == nil && reflect.DeepEqual(former.Payload, payload) {
+	if err == nil && reflect.DeepEqual(former.Payload, payload) && existing.Spec.Kubernetes == payload.Kubernetes {
 		return true, nil
 	}
 	problem := "other content"

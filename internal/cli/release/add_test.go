@@ -188,3 +188,16 @@ func TestAddEndsIfTheAPIServerDoesNotAnswer(t *testing.T) {
 		}
 	}
 }
+
+// Agents refuse a ClusterRelease whose spec has another version than its signed content.
+func TestReleaseThatAgentsRefuseDoesNotExist(t *testing.T) {
+	private, public := keyPair(t)
+	c := &target{pinned: []string{public}}
+	if _, err := addition(t, private).Add(t.Context(), "prod", c, c); err != nil {
+		t.Fatal(err)
+	}
+	c.releases["kubernetes-v1.36.3"].Spec.Kubernetes = "v1.36.2"
+	if _, err := addition(t, private).Add(t.Context(), "prod", c, c); err == nil || !strings.Contains(err.Error(), "immutable") {
+		t.Errorf("Add() = %v", err)
+	}
+}
