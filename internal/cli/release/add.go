@@ -16,6 +16,7 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/install"
 )
@@ -69,6 +70,10 @@ func (a *Addition) Add(ctx context.Context, cluster string, installed Installati
 		return result, err
 	}
 	if a.Confirm != nil {
+		content := Content(name, cliv1alpha1.TrustUnsigned, artifact.Release{Payload: payload})
+		if _, err := fmt.Fprintf(a.Log, "\n%s\n", text.Release(&content)); err != nil {
+			return nil, fmt.Errorf("cannot show the content: %w", err)
+		}
 		question := fmt.Sprintf("Sign this content with the key %s and add it to %s as %s? Its hosts can then install it.", public.ID, cluster, name)
 		if err := a.Confirm(ctx, question); err != nil {
 			return nil, err
@@ -127,8 +132,8 @@ func pinned(ctx context.Context, installed Installation, public artifact.PublicK
 	}
 	var keys []artifact.PublicKey
 	var ids []string
-	for _, text := range existing.Keys {
-		if key, err := artifact.ParsePublic([]byte(text)); err == nil {
+	for _, pem := range existing.Keys {
+		if key, err := artifact.ParsePublic([]byte(pem)); err == nil {
 			keys, ids = append(keys, key), append(ids, key.ID)
 		}
 	}

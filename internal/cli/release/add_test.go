@@ -142,6 +142,24 @@ func TestReleaseThatIsNotAdded(t *testing.T) {
 	}
 }
 
+func TestUserSeesTheContentBeforeItIsSigned(t *testing.T) {
+	private, public := keyPair(t)
+	c := &target{pinned: []string{public}}
+	a := addition(t, private)
+	var log strings.Builder
+	a.Log = &log
+	seen := ""
+	a.Confirm = func(context.Context, string) error { seen = log.String(); return nil }
+	if _, err := a.Add(t.Context(), "prod", c, c); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"ClusterRelease kubernetes-v1.36.3 of Kubernetes v1.36.3", "linux/amd64", "kubeadm"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("%q does not contain %q", seen, want)
+		}
+	}
+}
+
 // silent is a cluster whose API server stops answering after some requests.
 type silent struct {
 	target
