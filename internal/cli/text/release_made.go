@@ -84,8 +84,12 @@ func AddedRelease(r *cliv1alpha1.AddedRelease, command string) string {
 	if !r.Existed {
 		fmt.Fprintln(&b, "Hosts install only what it lists by digest, because they accept this key.")
 	}
+	target := "--to " + r.Kubernetes
+	if r.Name != "kubernetes-"+r.Kubernetes { // the cluster may have another one of this version
+		target = "--release " + Quote(r.Name)
+	}
 	fmt.Fprintf(&b, "\nNext steps\n")
-	fmt.Fprintf(&b, "  Show the plan: %s plan --to %s\n", command, r.Kubernetes)
-	fmt.Fprintf(&b, "  Upgrade: %s upgrade --to %s\n", command, r.Kubernetes)
+	fmt.Fprintf(&b, "  Show the plan: %s plan %s\n", command, target)
+	fmt.Fprintf(&b, "  Upgrade: %s upgrade %s\n", command, target)
 	return b.String()
 }
