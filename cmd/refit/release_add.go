@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
-
-// addTimeout bounds each exchange of `refit release add` with the cluster.
-const addTimeout = time.Minute
 
 // addFlags are the flags of `refit release add`.
 type addFlags struct {
@@ -69,25 +65,19 @@ ClusterRelease is immutable: another one for the same version needs another --na
 }
 
 func (f *addFlags) run(ctx context.Context, a *app) error {
-	f.Log, f.Content, f.Timeout = a.Err, f.creation.Create, addTimeout
+	f.Log, f.Content = a.Err, f.creation.Create
 	if !f.yes {
 		if err := a.MayAsk(); err != nil {
 			return err
 		}
 		f.Confirm = a.Confirm
 	}
-	name, installed, releases, err := a.releases(ctx, &f.Kubeconfig)
+	name, installed, releases, err := a.releases(&f.Kubeconfig)(ctx)
+	if err == nil && f.creation.Upstream && !f.given {
+		err = a.selectFor(ctx, &source.Source{Kubeconfig: f.Kubeconfig, Timeout: source.DefaultTimeout}, &f.creation)
+	}
 	if err != nil {
 		return err
-	}
-	if f.creation.Upstream && !f.given {
-		observed, err := a.reader().Read(ctx, &source.Source{Kubeconfig: f.Kubeconfig, Timeout: source.DefaultTimeout})
-		if err != nil {
-			return err
-		}
-		if err := f.creation.For(observed.Snapshot); err != nil {
-			return err
-		}
 	}
 	result, err := f.Add(ctx, name, installed, releases)
 	if err != nil {
@@ -97,11 +87,13 @@ func (f *addFlags) run(ctx context.Context, a *app) error {
 }
 
 // releases connects to a cluster whose hosts accept ClusterReleases.
-func (a *app) releases(ctx context.Context, k *connect.Kubeconfig) (string, release.Installation, release.Releases, error) {
-	c, err := a.connect(ctx, k)
-	if err != nil {
-		return "", nil, nil, err
+func (a *app) releases(k *connect.Kubeconfig) func(context.Context) (string, release.Installation, release.Releases, error) {
+	return func(ctx context.Context) (string, release.Installation, release.Releases, error) {
+		c, err := a.connect(ctx, k)
+		if err != nil {
+			return "", nil, nil, err
+		}
+		installed, err := a.installer(c.config)
+		return c.Name, installed, c, err
 	}
-	installed, err := a.installer(c.config)
-	return c.Name, installed, c, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,11 +49,7 @@ missing.`,
 				return err
 			}
 			if forCluster {
-				observed, err := a.reader().Read(cmd.Context(), s)
-				if err != nil {
-					return err
-				}
-				if err := c.For(observed.Snapshot); err != nil {
+				if err := a.selectFor(cmd.Context(), s, c); err != nil {
 					return err
 				}
 			}
@@ -94,3 +91,12 @@ func addCreationFlags(cmd *cobra.Command, a *app, c *release.Creation) {
 
 // readingContent reports what is read for a ClusterRelease.
 func (a *app) readingContent(name string) release.Reading { return a.NewReading(name, false) }
+
+// selectFor selects the files for the hosts of a cluster.
+func (a *app) selectFor(ctx context.Context, s *source.Source, c *release.Creation) error {
+	observed, err := a.reader().Read(ctx, s)
+	if err != nil {
+		return err
+	}
+	return c.For(observed.Snapshot)
+}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -81,9 +80,6 @@ continues once the cause is fixed.`,
 }
 
 func (u *upgrading) run(cmd *cobra.Command, a *app) error {
-	if err := u.format.Check(); err != nil {
-		return err
-	}
 	if err := u.offer(cmd.Context(), a); err != nil {
 		return err
 	}
@@ -108,11 +104,8 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 		return err
 	}
 	if same != nil {
-		err := u.follow(cmd, a, c, func() (*refitv1alpha1.ClusterUpgrade, error) { return same, nil })
-		if err != nil && cmd.Context().Err() != nil && !exit.IsLeft(err) { // before it could do anything
-			err = exit.LeftError{Err: fmt.Errorf("interrupted; %s is still in progress. To follow it again: %s", same.Name, a.line(cmd, "upgrade"))}
-		}
-		return err
+		err = u.follow(cmd, a, c, func() (*refitv1alpha1.ClusterUpgrade, error) { return same, nil })
+		return exit.WhenInterrupted(cmd.Context(), err, "interrupted; %s is still in progress. To follow it again: %s", same.Name, a.line(cmd, "upgrade"))
 	}
 	hash, err := u.propose(cmd, a, c, requested, all)
 	if err != nil || hash == "" {
@@ -126,35 +119,30 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 // offer offers to add the ClusterReleases that the upgrade lacks, if there is a terminal and the
 // hosts accept the user's own key. Otherwise the preflight checks report what is missing.
 func (u *upgrading) offer(ctx context.Context, a *app) error {
-	if interactive := a.MayAsk() == nil; !interactive || u.starter.Yes || u.asJSON() {
-		return nil
+	err := u.format.Check()
+	if interactive := a.MayAsk() == nil; err != nil || !interactive || u.starter.Yes || u.Output == terminal.FormatJSON {
+		return err
 	}
-	o := &release.Offer{Reading: a.readingContent, Connect: func(ctx context.Context) (string, release.Installation, release.Releases, error) {
-		return a.releases(ctx, &u.Kubeconfig)
-	}}
+	o := &release.Offer{Reading: a.readingContent, Connect: a.releases(&u.Kubeconfig)}
 	o.Log, o.Confirm, o.Passphrase = a.Err, a.Confirm, release.Passphrase{CanAsk: a.CanAskSecret, Ask: a.AskSecret}
 	return o.Complete(ctx, &u.Request, func(ctx context.Context) ([]string, error) { return u.Missing(ctx, a.assessor(), &u.Flags) })
 }
 
 // propose shows the plan and prompts the user to confirm it. It returns the plan's hash, or an
 // empty string if there is nothing to do.
-func (u *upgrading) propose(
-	cmd *cobra.Command, a *app, c *connection, requested *refitv1alpha1.ClusterUpgrade, all []refitv1alpha1.ClusterUpgrade,
-) (string, error) {
+func (u *upgrading) propose(cmd *cobra.Command, a *app, c *connection, to *refitv1alpha1.ClusterUpgrade, all []refitv1alpha1.ClusterUpgrade) (string, error) {
 	return u.starter.Propose(cmd.Context(), starting.Proposal{
-		Requested: requested, All: all, Cluster: c.Name, Controllers: c.ExpectControllers, Terminal: a,
+		Requested: to, All: all, Cluster: c.Name, Controllers: c.ExpectControllers, Terminal: a,
 		Assess: func(ctx context.Context) (*cliv1alpha1.Report, error) {
-			return u.Assess(ctx, a.assessor(), requested, assess.ForStart)
+			return u.Assess(ctx, a.assessor(), to, assess.ForStart)
 		},
 		Show: func(report *cliv1alpha1.Report) error { return u.show(cmd, a, report) },
 	})
 }
 
-func (u *upgrading) asJSON() bool { return u.Output == terminal.FormatJSON }
-
 // show prints the plan.
 func (u *upgrading) show(cmd *cobra.Command, a *app, report *cliv1alpha1.Report) error {
-	if u.asJSON() {
+	if u.Output == terminal.FormatJSON {
 		return a.PrintEncoded(document.Line(progress.Folded(report)))
 	}
 	next := nextOf(cmd, a)
@@ -177,7 +165,7 @@ func (u *upgrading) follow(cmd *cobra.Command, a *app, c *connection, operation 
 		return err
 	}
 	follower := &operations.Follower{
-		Cluster: c.Cluster, Operation: found.Name, Report: a.NewStatusWriter(u.asJSON()), Finalized: u.starter.Standalone,
+		Cluster: c.Cluster, Operation: found.Name, Report: a.NewStatusWriter(u.Output == terminal.FormatJSON), Finalized: u.starter.Standalone,
 	}
 	return u.Follow(cmd.Context(), found.Name, follower.Follow, func(last *cliv1alpha1.Operation) string {
 		if !u.starter.Standalone {

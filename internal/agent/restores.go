@@ -115,7 +115,8 @@ func RestoreDesk(ctx context.Context, s settings.Settings, version string, log *
 	}
 	machine := restoreHost(s, systemd, version, log, progress)
 	desk := &restore.Desk{
-		Site: site, Machine: machine, For: func(member string) { machine.For(member) }, Records: records, CA: steps.ClusterCA(),
+		BackedUp: backup.PathsOf,
+		Site:     site, Machine: machine, For: func(member string) { machine.For(member) }, Records: records, CA: steps.ClusterCA(),
 		Open: func(spec *refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error) {
 			return backup.OpenWithoutAPI(spec, backup.PinsFile, backupDir)
 		},

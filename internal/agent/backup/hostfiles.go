@@ -22,16 +22,10 @@ const maxHostFile = 4 << 20
 // kubeconfigs, static pod manifests, and the configuration of the kubelet.
 var hostPaths = []string{"etc/kubernetes", "var/lib/kubelet/config.yaml", "var/lib/kubelet/kubeadm-flags.env"}
 
-// kubeadmTemp is where kubeadm keeps copies of manifests and of etcd's data.
-const kubeadmTemp = "etc/kubernetes/tmp"
-
-// HostPaths are the files and directories of a host that a backup contains.
-type HostPaths []string // absolute
-
 // PathsOf returns the paths of a host whose API servers have these manifests. One that cannot be
 // parsed adds none.
-func PathsOf(servers ...[]byte) HostPaths {
-	var all HostPaths
+func PathsOf(servers ...[]byte) backup.HostPaths {
+	var all backup.HostPaths
 	for _, path := range hostPaths {
 		all = append(all, "/"+path)
 	}
@@ -42,14 +36,6 @@ func PathsOf(servers ...[]byte) HostPaths {
 		}
 	}
 	return all
-}
-
-// Contain reports whether a backup contains a file.
-func (p HostPaths) Contain(path string) bool {
-	if path == "/"+kubeadmTemp || strings.HasPrefix(path, "/"+kubeadmTemp+"/") {
-		return false
-	}
-	return slices.ContainsFunc(p, func(of string) bool { return path == of || strings.HasPrefix(path, of+"/") })
 }
 
 // WriteHostFiles writes an archive of the host's files below a root, and of the files that flags of
@@ -64,7 +50,7 @@ func WriteHostFiles(to io.Writer, root string) error {
 		return err
 	}
 	archive := tar.NewWriter(&limited{to, backup.MaxHostFiles})
-	written := map[string]bool{kubeadmTemp: true}
+	written := map[string]bool{backup.KubeadmTemp: true}
 	for _, path := range paths {
 		if err := required(root, path); err != nil {
 			return err

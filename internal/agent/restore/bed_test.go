@@ -21,6 +21,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	agentbackup "github.com/refit-dev/refit/internal/agent/backup"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
@@ -115,7 +116,8 @@ func (m *machine) site() Site {
 func (m *machine) desk(t *testing.T, dieAt string) *Desk {
 	t.Helper()
 	return &Desk{
-		Site: m.site(), Machine: m, For: func(string) {}, Now: now, Exclusive: true, Progress: func(message string) { m.progress = append(m.progress, message) },
+		BackedUp: agentbackup.PathsOf,
+		Site:     m.site(), Machine: m, For: func(string) {}, Now: now, Exclusive: true, Progress: func(message string) { m.progress = append(m.progress, message) },
 		Records: backup.Records{
 			Stores: map[string]refitv1alpha1.BackupStoreSpec{"local": {Path: &refitv1alpha1.PathStore{Directory: "/backups"}}},
 			Backups: []backup.Record{

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	agentbackup "github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
@@ -29,7 +28,7 @@ type FileRestore struct {
 
 	root     string
 	archived map[string]restore.File
-	paths    agentbackup.HostPaths // that may be written
+	paths    backup.HostPaths // that may be written
 }
 
 // hostManifest is the manifest that names the host of a backup.
@@ -57,7 +56,7 @@ func (d *Desk) PrepareFiles(ctx context.Context, request Request, overwrite []st
 	if f.From = memberIn(f.archived[hostManifest].Content); f.From == d.HostName {
 		f.From = ""
 	}
-	if f.paths, err = f.backedUp(); err != nil {
+	if f.paths, err = f.backedUp(d.BackedUp); err != nil {
 		return nil, err
 	}
 	outside := map[string]string{}

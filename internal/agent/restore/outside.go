@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	agentbackup "github.com/refit-dev/refit/internal/agent/backup"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
 // hostServer is the manifest whose flags name further files of a backup.
@@ -16,7 +16,7 @@ const hostServer = "/etc/kubernetes/manifests/kube-apiserver.yaml"
 // backedUp returns the paths that Refit backs up on this host, and where symlinks to them lead. The
 // manifest in a backup without a recorded digest may be forged, and would name any file: only that
 // of the host counts then.
-func (f *FileRestore) backedUp() (agentbackup.HostPaths, error) {
+func (f *FileRestore) backedUp(of func(servers ...[]byte) backup.HostPaths) (backup.HostPaths, error) {
 	var servers [][]byte
 	if text, err := os.ReadFile(filepath.Join(f.root, hostServer)); err == nil {
 		servers = append(servers, text)
@@ -24,7 +24,7 @@ func (f *FileRestore) backedUp() (agentbackup.HostPaths, error) {
 	if archived, ok := f.archived[hostServer]; ok && f.Backup.Recorded {
 		servers = append(servers, archived.Content)
 	}
-	paths := agentbackup.PathsOf(servers...)
+	paths := of(servers...)
 	for _, path := range slices.Clone(paths) {
 		dir, err := f.resolve(filepath.Dir(path))
 		if err != nil {

@@ -55,6 +55,9 @@ type Desk struct {
 	CA       string // file of the cluster's CA certificate
 	HostName string // of this host, which is the name of its Node
 	Root     string // of the files of this host; empty for /
+	// BackedUp returns the paths that a backup contains of a host whose API servers have these
+	// manifests.
+	BackedUp func(servers ...[]byte) backup.HostPaths
 	Progress func(message string)
 	Now      time.Time
 	// Exclusive is set if no other command or agent changes the restores of this host.

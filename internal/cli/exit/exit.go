@@ -67,6 +67,15 @@ func IsLeft(err error) bool {
 	return ok
 }
 
+// WhenInterrupted returns a LeftError with this text for an error of a command that was interrupted
+// before it could return one itself. Other errors stay as they are.
+func WhenInterrupted(ctx context.Context, err error, format string, args ...any) error {
+	if err == nil || ctx.Err() == nil || IsLeft(err) {
+		return err
+	}
+	return LeftError{Err: fmt.Errorf(format, args...)}
+}
+
 // Code is the exit code for the error of a command. Only a signal ends the context of a command.
 func Code(ctx context.Context, err error) int {
 	switch {

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ type Addition struct {
 	// Content returns the content as JSON, and writes a summary: Create of a Creation.
 	Content func(ctx context.Context, log io.Writer) ([]byte, error)
 	Log     io.Writer
-	// Timeout bounds each exchange with the cluster.
+	// Timeout bounds each exchange with the cluster, by default to a minute.
 	Timeout time.Duration
 	// Confirm prompts the user before the content is signed; nil: no prompt.
 	Confirm func(ctx context.Context, question string) error
@@ -97,6 +98,7 @@ func (a *Addition) Add(ctx context.Context, cluster string, installed Installati
 
 // within bounds an exchange with the cluster. Prompts and sources are not part of it.
 func within[T any](ctx context.Context, timeout time.Duration, do func(context.Context) (T, error)) (T, error) {
+	timeout = cmp.Or(timeout, time.Minute)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	out, err := do(ctx)

@@ -105,7 +105,9 @@ func isManaged(object *unstructured.Unstructured) bool {
 
 // isRemovable reports whether a removal deletes an object: it has the label of Refit, or the Helm
 // chart of Refit installed it.
-func isRemovable(object *unstructured.Unstructured) bool { return isManaged(object) || isOfChart(object) }
+func isRemovable(object *unstructured.Unstructured) bool {
+	return isManaged(object) || isOfChart(object)
+}
 
 func isOfChart(object *unstructured.Unstructured) bool {
 	labels := object.GetLabels()
