@@ -131,7 +131,7 @@ define generate
 	$(GO) run ./tools/clidocs -to $(1)/docs/reference/cli.md
 	$(GO) run ./tools/language -vale $(1)/.vale/styles/Refit/Words.yml
 	$(GO) run ./tools/reasons -to $(1)/docs/troubleshooting.md
-	$(GO) run ./tools/chart -to $(1)/charts/refit/templates
+	$(GO) run ./tools/chart -to $(1)/charts/refit
 endef
 
 .PHONY: generate
@@ -160,11 +160,10 @@ site: website/node_modules/.package-lock.json ## Build the documentation site in
 .PHONY: verify-generate
 verify-generate: $(CONTROLLER_GEN) ## Check that the generated files are up to date
 	rm -rf bin/_generated
-	mkdir -p bin/_generated/api/v1alpha1 bin/_generated/config/crd bin/_generated/docs/reference bin/_generated/.vale/styles/Refit bin/_generated/charts/refit/templates
+	mkdir -p bin/_generated/api/v1alpha1 bin/_generated/config/crd bin/_generated/docs/reference bin/_generated/.vale/styles/Refit
 	$(call generate,bin/_generated)
 	diff -u api/v1alpha1/zz_generated.deepcopy.go bin/_generated/api/v1alpha1/zz_generated.deepcopy.go
 	diff -ru config/crd bin/_generated/config/crd
-	diff -ru --exclude=_helpers.tpl --exclude=NOTES.txt charts/refit/templates bin/_generated/charts/refit/templates
 	diff -u docs/reference/api.md bin/_generated/docs/reference/api.md
 	diff -u docs/reference/cli.md bin/_generated/docs/reference/cli.md
 	diff -u docs/troubleshooting.md bin/_generated/docs/troubleshooting.md

@@ -199,18 +199,63 @@ func TestTheReleaseIsNotInANamespaceOfRefit(t *testing.T) {
 	}
 }
 
-func TestTheTemplatesAreUpToDate(t *testing.T) {
-	objects, optional, err := render()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := templates(objects, optional)
+func TestTheChartIsUpToDate(t *testing.T) {
+	files, err := generate(os.DirFS("../.."))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range files {
-		if got, err := os.ReadFile(filepath.Join(chart, "templates", name)); err != nil || string(got) != want {
-			t.Errorf("%s differs from its manifests: run `make generate` (%v)", name, err)
+		if got, err := os.ReadFile(filepath.Join(chart, name)); err != nil || string(got) != want {
+			t.Errorf("%s differs from what it is generated from: run `make generate` (%v)", name, err)
+		}
+	}
+}
+
+func TestMonitoringIsOptional(t *testing.T) {
+	const key = "keys: {release.pem: \"-----BEGIN PUBLIC KEY-----\\n\"}\n"
+	got, err := rendered(t, key+"metrics: {service: true, serviceMonitor: true, podMonitor: true, prometheusRule: true, dashboard: true, labels: {release: prometheus}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"Service refit-system/refit-controller-metrics": `"clusterIP":"None"`,
+		"ServiceMonitor refit-system/refit-controller":  `"release":"prometheus"`,
+		"PodMonitor refit-system/refit-controller":      `"podMetricsEndpoints":[{"port":"metrics"}]`,
+		"PrometheusRule refit-system/refit":             `"alert":"RefitUpgradeStalled"`,
+		"ConfigMap refit-system/refit-dashboard":        `"grafana_dashboard":"1"`,
+	} {
+		if got[name] == nil || !strings.Contains(canonical(t, got[name]), want) {
+			t.Errorf("%s: %v, want %s in it", name, got[name], want)
+		}
+	}
+	var board struct{ Panels []struct{ Title string } }
+	text, _, err := unstructured.NestedString(got["ConfigMap refit-system/refit-dashboard"].Object, "data", "refit.json")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &board)
+	}
+	if err != nil || len(board.Panels) != len(panels) {
+		t.Errorf("the dashboard has %d panels: %v", len(board.Panels), err)
+	}
+}
+
+func TestPanelsDoNotOverlap(t *testing.T) {
+	text, err := dashboard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board struct{ Panels []struct{ GridPos struct{ X, Y, W, H int } } }
+	if err := json.Unmarshal(text, &board); err != nil {
+		t.Fatal(err)
+	}
+	used := map[[2]int]bool{}
+	for i, p := range board.Panels {
+		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
+			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
+				if x >= 24 || used[[2]int{x, y}] {
+					t.Fatalf("panel %d is above another one, or too wide", i+1)
+				}
+				used[[2]int{x, y}] = true
+			}
 		}
 	}
 }

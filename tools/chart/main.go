@@ -5,6 +5,8 @@
 //  2. template replaces the markers by expressions of Helm, and makes optional what
 //     `refit install --standalone` omits.
 //
+// It also writes the dashboard of Grafana, and copies the alerting rules of docs/alerts.
+//
 // Chart.yaml, the values and their schema, the helpers and the objects that only the chart has are
 // written by hand.
 package main
@@ -18,7 +20,7 @@ import (
 )
 
 func main() {
-	to := flag.String("to", "charts/refit/templates", "the directory of the templates")
+	to := flag.String("to", "charts/refit", "the directory of the chart")
 	flag.Parse()
 	if err := run(*to); err != nil {
 		fmt.Fprintln(os.Stderr, "chart: "+err.Error())
@@ -27,18 +29,44 @@ func main() {
 }
 
 func run(to string) error {
-	objects, optional, err := render()
-	if err != nil {
-		return err
-	}
-	files, err := templates(objects, optional)
+	files, err := generate(os.DirFS("."))
 	if err != nil {
 		return err
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(to, name), []byte(text), fs.FileMode(0o644)); err != nil {
-			return fmt.Errorf("cannot write a template: %w", err)
+		path := filepath.Join(to, name)
+		if err := os.MkdirAll(filepath.Dir(path), fs.FileMode(0o755)); err != nil {
+			return fmt.Errorf("cannot write the chart: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(text), fs.FileMode(0o644)); err != nil {
+			return fmt.Errorf("cannot write the chart: %w", err)
 		}
 	}
 	return nil
+}
+
+// generate returns the generated files of the chart of a repository by their path in it.
+func generate(repository fs.FS) (map[string]string, error) {
+	objects, optional, err := render()
+	if err != nil {
+		return nil, err
+	}
+	made, err := templates(objects, optional)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for name, text := range made {
+		files["templates/"+name] = text
+	}
+	board, err := dashboard()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := fs.ReadFile(repository, "docs/alerts/refit.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the alerting rules: %w", err)
+	}
+	files["files/dashboard.json"], files["files/alerts.yaml"] = string(board), string(rules)
+	return files, nil
 }
