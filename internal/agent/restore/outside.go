@@ -57,7 +57,7 @@ func (f *FileRestore) outside(path string) (string, error) {
 	return "", nil
 }
 
-// resolve follows the symlinks of a directory on the host. What does not exist is kept.
+// resolve follows the symlinks of a directory on the host. Missing parts are kept.
 func (f *FileRestore) resolve(dir string) (string, error) {
 	root, err := filepath.EvalSymlinks(f.root)
 	if errors.Is(err, fs.ErrNotExist) {

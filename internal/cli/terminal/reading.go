@@ -9,8 +9,9 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-// Reading reports which part of a cluster or a source is being read, and for how long: on a terminal in one
-// line that changes and disappears at the end, otherwise in a line per part, if verbose.
+// Reading reports which part of a cluster or a source is being read, and for how long: on a
+// terminal in one line that changes and disappears at the end, otherwise in a line per part,
+// if verbose.
 type Reading struct {
 	out   io.Writer // nil: quiet
 	line  bool      // one line that changes

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// KubeadmTemp is where kubeadm keeps copies of manifests and of etcd's data, relative to the root of
-// a host. A backup does not contain it.
+// KubeadmTemp is where kubeadm keeps copies of manifests and of etcd's data, relative to the root
+// of a host. A backup does not contain it.
 const KubeadmTemp = "etc/kubernetes/tmp"
 
 // HostPaths are the files and directories of a host that a backup contains.

@@ -115,8 +115,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// repositoryPattern matches a repository of images. It may not have a user and a password: the names
-// of images are public.
+// repositoryPattern matches a repository of images. It may not have a user and a password: the
+// names of images are public.
 var repositoryPattern = regexp.MustCompile(`^(https?://)?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?(/[a-z0-9._-]+)*/?$`)
 
 func (o *Online) check() error {

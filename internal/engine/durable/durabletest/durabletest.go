@@ -1,5 +1,6 @@
 // Package durabletest lets tests fail, skip and interrupt the syncs of package durable, and mount
-// directories read-only. A test that omits a sync proves that another test would notice its absence.
+// directories read-only. A test that omits a sync proves that another test would notice its
+// absence.
 package durabletest
 
 import (
