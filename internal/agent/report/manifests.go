@@ -91,16 +91,12 @@ func references(pod *corev1.Pod) string {
 	if pod.Spec.ServiceAccountName != "" {
 		return "ServiceAccount " + pod.Spec.ServiceAccountName
 	}
+	if len(pod.Spec.ResourceClaims) > 0 {
+		return "ResourceClaim " + pod.Spec.ResourceClaims[0].Name
+	}
 	for _, v := range pod.Spec.Volumes {
-		switch {
-		case v.Secret != nil:
-			return "Secret " + v.Secret.SecretName
-		case v.ConfigMap != nil:
-			return "ConfigMap " + v.ConfigMap.Name
-		case v.Projected != nil:
-			return "projected volume " + v.Name
-		case v.PersistentVolumeClaim != nil:
-			return "PersistentVolumeClaim " + v.PersistentVolumeClaim.ClaimName
+		if what := volumeReference(&v); what != "" {
+			return what
 		}
 	}
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
@@ -120,6 +116,32 @@ func references(pod *corev1.Pod) string {
 	}
 	return ""
 }
+
+// volumeReference returns the API object that a volume references, or an empty string.
+func volumeReference(v *corev1.Volume) string {
+	switch {
+	case v.Secret != nil:
+		return "Secret " + v.Secret.SecretName
+	case v.ConfigMap != nil:
+		return "ConfigMap " + v.ConfigMap.Name
+	case v.PersistentVolumeClaim != nil:
+		return "PersistentVolumeClaim " + v.PersistentVolumeClaim.ClaimName
+	case v.Ephemeral != nil:
+		return "ephemeral volume " + v.Name
+	case v.CSI != nil:
+		return "CSI volume " + v.Name
+	case v.AzureFile != nil:
+		return "Secret " + v.AzureFile.SecretName
+	case v.Glusterfs != nil:
+		return "Endpoints " + v.Glusterfs.EndpointsName
+	case v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, needsAPI):
+		return "projected volume " + v.Name
+	}
+	return ""
+}
+
+// needsAPI reports whether a source of a projected volume is an API object other than the pod.
+func needsAPI(s corev1.VolumeProjection) bool { return s.DownwardAPI == nil }
 
 // missingManifests returns the components without a manifest that a control plane node needs. etcd
 // is missing only if its data is on this host.

@@ -220,6 +220,10 @@ func TestManifestFacts(t *testing.T) {
 		"/etc/kubernetes/manifests/vip.yaml":            podOf("vip", "  serviceAccountName: vip\n"),
 		"/etc/kubernetes/manifests/env.yaml":            strings.Replace(podOf("env", ""), "command: [env]", "envFrom: [{secretRef: {name: s}}]", 1),
 		"/etc/kubernetes/manifests/vol.yaml":            podOf("vol", "  volumes: [{name: v, configMap: {name: c}}]\n"),
+		"/etc/kubernetes/manifests/csi.yaml":            podOf("csi", "  volumes: [{name: v, csi: {driver: d}}]\n"),
+		"/etc/kubernetes/manifests/claim.yaml":          podOf("claim", "  resourceClaims: [{name: gpu}]\n"),
+		"/etc/kubernetes/manifests/token.yaml":          podOf("token", "  volumes: [{name: v, projected: {sources: [{downwardAPI: {}}, {serviceAccountToken: {path: t}}]}}]\n"),
+		"/etc/kubernetes/manifests/self.yaml":           podOf("self", "  volumes: [{name: v, projected: {sources: [{downwardAPI: {}}]}}]\n"),
 		"/var/lib/etcd/member/x":                        "",
 	})
 	write, err := drift(t.Context(), s)
@@ -228,7 +232,9 @@ func TestManifestFacts(t *testing.T) {
 	write(&got)
 	want := &refitv1alpha1.DriftFacts{
 		MissingManifests: []string{"etcd", "kube-controller-manager"}, UnparsableManifests: []string{"broken.yaml"},
-		APIReferences: []string{"env: environment of env", "vip: ServiceAccount vip", "vol: ConfigMap c"},
+		APIReferences: []string{
+			"claim: ResourceClaim gpu", "csi: CSI volume v", "env: environment of env", "token: projected volume v", "vip: ServiceAccount vip", "vol: ConfigMap c",
+		},
 	}
 	if !reflect.DeepEqual(got.Drift, want) {
 		t.Errorf("got %+v", got.Drift)
