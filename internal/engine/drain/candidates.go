@@ -53,7 +53,10 @@ func dataOwner(p *corev1.Pod) (owner string, may bool) {
 	return controller.Kind + " " + p.Namespace + "/" + controller.Name, true
 }
 
-func isEmptyDir(v corev1.Volume) bool { return v.EmptyDir != nil }
+// isEmptyDir reports whether a volume is an emptyDir on a disk. Nothing keeps data in memory.
+func isEmptyDir(v corev1.Volume) bool {
+	return v.EmptyDir != nil && v.EmptyDir.Medium != corev1.StorageMediumMemory
+}
 
 // compareOrder compares two pods: lower priority first, and among equals the first pod of every
 // owner before the second pod of any, so that no owner loses all of its pods while others keep

@@ -157,8 +157,8 @@ func (f *fold) describe(w *cluster.Workload, p *corev1.Pod) {
 func (f *fold) describeVolume(w *cluster.Workload, namespace string, v *corev1.Volume) {
 	// A hostPath does not bind a pod: most are sockets, which every node has.
 	switch kind := volumeKind(&v.VolumeSource); {
-	case kind == "emptyDir":
-		w.LocalData = true
+	case kind == "emptyDir": // nothing keeps data in memory
+		w.LocalData = w.LocalData || v.EmptyDir.Medium != corev1.StorageMediumMemory
 	case kind == "persistentVolumeClaim" && f.obs.local[namespace+"/"+v.PersistentVolumeClaim.ClaimName]:
 		w.LocalVolume = true
 	case kind != "" && !supportedVolumes[kind]:

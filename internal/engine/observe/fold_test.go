@@ -206,6 +206,7 @@ func TestFoldDescribes(t *testing.T) {
 	}{
 		"nothing special":                     {[]*corev1.Pod{aPod()}, cluster.Workload{}},
 		"an emptyDir":                         {[]*corev1.Pod{aPod(with(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}))}, cluster.Workload{LocalData: true}},
+		"an emptyDir in memory":               {[]*corev1.Pod{aPod(with(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}))}, cluster.Workload{}},
 		"a hostPath, which any node has":      {[]*corev1.Pod{aPod(with(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}))}, cluster.Workload{}},
 		"a claim to a disk of one node":       {[]*corev1.Pod{aPod(with(claim("local")))}, cluster.Workload{LocalVolume: true}},
 		"a claim to a disk anywhere":          {[]*corev1.Pod{aPod(with(claim("remote")))}, cluster.Workload{}},
