@@ -30,10 +30,18 @@ const (
 func diskTooSmall(v *view) []Finding {
 	var found []Finding
 	for _, n := range v.reported() {
+		if len(n.Report.Disks) == 0 { // which also has the inodes and what is read-only
+			found = append(found, Finding{
+				Unknown: true,
+				Object:  n.object(),
+				Message: fmt.Sprintf("the free disk space of %s is unknown", n.Name),
+				Remedy:  fmt.Sprintf("On %s, look for the error of the agent: `journalctl -u refit-agent | grep 'facts of this host'`", n.Name),
+			})
+		}
 		for _, disk := range n.Report.Disks {
 			f := Finding{
 				Object: n.object(),
-				Remedy: fmt.Sprintf("Free disk space on %s: `crictl rmi --prune; apt-get clean; journalctl --vacuum-size=200M`.", n.Name),
+				Remedy: fmt.Sprintf("Free disk space on %s: `crictl rmi --prune; %s; journalctl --vacuum-size=200M`.", n.Name, cleanPackages(n)),
 			}
 			switch {
 			case disk.FreeMiB < disk.NeededMiB:
@@ -110,16 +118,34 @@ func packagesHeld(v *view) []Finding {
 		}
 		return Finding{
 			Message: fmt.Sprintf("%s is on hold on %s, but the ClusterRelease upgrades it", joinNames(held), n.Name),
-			Remedy:  fmt.Sprintf("To allow the upgrade, run `%s %s` on %s.", unhold(r.PackageKind), strings.Join(held, " "), n.Name),
+			Remedy:  fmt.Sprintf("To allow the upgrade, run `%s %s` on %s.", unhold(n), strings.Join(held, " "), n.Name),
 		}
 	})
 }
 
-func unhold(kind refitv1alpha1.PackageKind) string {
-	if kind == refitv1alpha1.PackageRpm {
-		return "dnf versionlock delete"
+func hold(n *node) string {
+	if !n.hasRpm() {
+		return "apt-mark hold"
 	}
-	return "apt-mark unhold"
+	return "dnf versionlock add"
+}
+
+func unhold(n *node) string {
+	if !n.hasRpm() {
+		return "apt-mark unhold"
+	}
+	return "dnf versionlock delete"
+}
+
+func cleanPackages(n *node) string {
+	if !n.hasRpm() {
+		return "apt-get clean"
+	}
+	return "dnf clean packages"
+}
+
+func (n *node) hasRpm() bool {
+	return n.Report != nil && n.Report.PackageKind == refitv1alpha1.PackageRpm
 }
 
 func readOnlyHost(v *view) []Finding {
@@ -200,7 +226,14 @@ func (n *node) upgradesContainerd() bool {
 
 func manifestUnparsable(v *view) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
-		if r.Drift == nil || len(r.Drift.UnparsableManifests) == 0 {
+		switch {
+		case r.Drift == nil && n.ControlPlane:
+			return Finding{
+				Unknown: true,
+				Message: fmt.Sprintf("the static pod manifests on %s could not be read", n.Name),
+				Remedy:  fmt.Sprintf("On %s, look for the error of the agent: `journalctl -u refit-agent | grep 'facts of this host'`", n.Name),
+			}
+		case r.Drift == nil || len(r.Drift.UnparsableManifests) == 0:
 			return Finding{}
 		}
 		return Finding{
@@ -237,7 +270,18 @@ func manifestHandEdited(v *view) []Finding {
 // server starts and works, but logs no audit events, or lets more users in.
 func securitySettingLost(v *view) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
-		if !n.ControlPlane || r.Drift == nil || len(r.Drift.SecuritySettings) == 0 {
+		switch {
+		case !n.ControlPlane || r.Drift == nil: // ManifestUnparsable reports it
+			return Finding{}
+		case !r.Drift.Known:
+			return Finding{
+				Severity: Warn, Unknown: true,
+				Message: fmt.Sprintf("whether the upgrade removes security settings from the manifests on %s, such as audit logging, is unknown: "+
+					"%[1]s needs kubeadm of the version of its API server to compare them", n.Name),
+				Remedy: fmt.Sprintf("Install that kubeadm on %s and run the check again, or compare the manifests with extraArgs and extraVolumes: "+
+					"`kubectl -n kube-system get configmap kubeadm-config -o yaml`", n.Name),
+			}
+		case len(r.Drift.SecuritySettings) == 0:
 			return Finding{}
 		}
 		return Finding{

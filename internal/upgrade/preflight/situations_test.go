@@ -256,6 +256,10 @@ func versionSituations() []situation {
 
 		{check: "KubeletNewerThanAPIServer", name: "a newer patch", change: kubelet("worker-1", "v1.35.9")},
 		{check: "KubeletNewerThanAPIServer", name: "already at the target", change: kubelet("worker-1", "v1.36.3"), want: Warn},
+		{
+			check: "KubeletNewerThanAPIServer", name: "already at the target, from an rpm package", want: Warn,
+			change: onWorker(func(n *cluster.Node) { n.Kubelet, n.Report.PackageKind = "v1.36.3", refitv1alpha1.PackageRpm }),
+		},
 		{check: "KubeletNewerThanAPIServer", name: "newer than the target", change: kubelet("worker-1", "v1.37.1"), want: Block},
 
 		{check: "ControllerSkew", name: "one minor version behind the next", change: atVersion("cp-1", "kube-scheduler", "v1.35.1")},
@@ -822,6 +826,11 @@ func hostSituations() []situation {
 			r.Certificates = []refitv1alpha1.CertificateFacts{{Name: name, NotAfter: metav1.NewTime(clustertest.Now.Add(left)), ExternalCA: externalCA}}
 		})
 	}
+	ofControlPlane := func(left time.Duration, externalCA bool) change {
+		return onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) {
+			r.Certificates = []refitv1alpha1.CertificateFacts{{Name: "apiserver", NotAfter: metav1.NewTime(clustertest.Now.Add(left)), ExternalCA: externalCA}}
+		})
+	}
 	inodes := func(percent int32) change {
 		return report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeInodesPercent = &percent })
 	}
@@ -900,7 +909,14 @@ func hostSituations() []situation {
 		{check: "ReadOnlyHost", name: "read-only", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.ReadOnlyPaths = []string{"/usr/bin"} }), want: Block},
 
 		{check: "DiskTooSmall", name: "enough space"},
+		{check: "DiskTooSmall", name: "unknown", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks = nil }), want: Block, unknown: true},
 		{check: "DiskTooSmall", name: "too little space", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeMiB = 2047 }), want: Block},
+		{
+			check: "DiskTooSmall", name: "too little space on a host with rpm packages", want: Block,
+			change: report(func(r *refitv1alpha1.NodeReportStatus) {
+				r.Disks[0].FreeMiB, r.PackageKind = 2047, refitv1alpha1.PackageRpm
+			}),
+		},
 		{
 			check: "DiskTooSmall", name: "little space, required space unknown", want: Warn,
 			change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeMiB, r.Disks[0].NeededMiB = 900, 0 }),
@@ -953,11 +969,19 @@ func hostSituations() []situation {
 		{check: "CRIRuntimeConfigMissing", name: "other runtime, no agent", bare: true, change: onWorker(func(n *cluster.Node) { n.Runtime = "cri-o://1.30.0" })},
 
 		{check: "CertificateExpired", name: "valid"},
+		{check: "CertificateExpired", name: "a worker without any", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Certificates = nil })},
+		{
+			check: "CertificateExpired", name: "unknown", want: Block, unknown: true,
+			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Certificates = nil }),
+		},
 		{check: "CertificateExpired", name: "expired", change: certificate("apiserver", -3*day, false), want: Block},
+		{check: "CertificateExpired", name: "a CA, whose key a worker never has", change: certificate("ca", -3*day, true), want: Block},
 		{check: "CertificateExpired", name: "expired, external CA", change: certificate("apiserver", -3*day, true), want: Block},
 
 		{check: "CertificateExpiresSoon", name: "in 31 days", change: certificate("apiserver", 31*day, false)},
-		{check: "CertificateExpiresSoon", name: "in 29 days", change: certificate("apiserver", 29*day, false), want: Warn},
+		{check: "CertificateExpiresSoon", name: "in 29 days, and renewed by the upgrade", change: ofControlPlane(29*day, false), want: Info},
+		{check: "CertificateExpiresSoon", name: "in 29 days, external CA", change: ofControlPlane(29*day, true), want: Warn},
+		{check: "CertificateExpiresSoon", name: "in 29 days, and a worker is not renewed", change: certificate("apiserver", 29*day, false), want: Warn},
 		{check: "CertificateExpiresSoon", name: "a CA", change: certificate("etcd-ca", 29*day, false), want: Warn},
 		{check: "CertificateExpiresSoon", name: "kubelet certificate", change: certificate("kubelet-client-current", 5*time.Hour, false), want: Warn},
 
@@ -977,6 +1001,10 @@ func hostSituations() []situation {
 
 		{check: "ManifestUnparsable", name: "all valid"},
 		{
+			check: "ManifestUnparsable", name: "unreadable directory", want: Block, unknown: true,
+			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift = nil }),
+		},
+		{
 			check: "ManifestUnparsable", name: "backup file in the directory", want: Block,
 			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.UnparsableManifests = []string{"etcd.yaml.orig"} }),
 		},
@@ -994,6 +1022,10 @@ func hostSituations() []situation {
 		},
 
 		{check: "SecuritySettingLost", name: "none"},
+		{
+			check: "SecuritySettingLost", name: "nothing to compare with", want: Warn, unknown: true,
+			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.Known = false }),
+		},
 		{
 			check: "SecuritySettingLost", name: "audit only in the manifest", want: Block,
 			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) {

@@ -134,8 +134,8 @@ func kubeletNewerThanAPIServer(v *view) []Finding {
 			Severity: Warn,
 			Object:   n.object(),
 			Message:  fmt.Sprintf("the kubelet on %s is at %s, newer than an API server at %s", n.Name, n.kubelet, v.oldest),
-			Remedy: fmt.Sprintf("This upgrade fixes the skew. To prevent it in the future, hold the package on %s: `apt-mark hold kubelet`",
-				n.Name),
+			Remedy: fmt.Sprintf("This upgrade fixes the skew. To prevent it in the future, hold the package on %s: `%s kubelet`",
+				n.Name, hold(n)),
 		}
 		if n.kubelet.MinorsBehind(v.Path.To) < 0 || !v.movesControlPlane() {
 			f.Severity = Block
