@@ -121,7 +121,8 @@ func checkWritable(needs []need) error {
 			return err
 		}
 		if free.ReadOnly {
-			return node.HostBroken("ReadOnly", nil, "Find out why it is mounted read-only (`findmnt -T "+n.dir+"`, `dmesg`), make it writable, then run `refit retry`",
+			return node.HostBroken("ReadOnly", nil,
+				"Find out why it is mounted read-only (`findmnt -T "+n.dir+"`, `dmesg`), make it writable, then run `refit retry`",
 				"%s is on a read-only file system", n.dir)
 		}
 	}
