@@ -143,3 +143,40 @@ func expect(t *testing.T, got, want []string, err error, problem string) {
 		t.Errorf("%v %v", got, err)
 	}
 }
+
+// No changed byte of a document or its signature of version 3 may lead to another text.
+func TestMutationsOfSignaturesOfVersion3(t *testing.T) {
+	t.Parallel()
+	all, err := openpgp.ReadArmoredKeyRing(bytes.NewReader(read(t, "testdata/v3/deb/Release.key")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := &keyring{keys: all, now: func() time.Time { return time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) }}
+	inRelease, document, signature := read(t, "testdata/v3/deb/InRelease"), read(t, "testdata/v3/rpm/repodata/repomd.xml"),
+		read(t, "testdata/v3/rpm/repodata/repomd.xml.asc")
+	text, err := keys.open("InRelease", inRelease)
+	if err != nil || keys.check("repomd.xml", document, signature) != nil {
+		t.Fatal(err)
+	}
+	for _, bit := range []byte{0x01, 0x20, 0x80} {
+		for i := range inRelease {
+			if got, err := keys.open("InRelease", flipped(inRelease, i, bit)); err == nil && !bytes.Equal(got, text) {
+				t.Errorf("byte %d of InRelease: accepted %q", i, got)
+			}
+		}
+		for i := range document {
+			if keys.check("repomd.xml", flipped(document, i, bit), signature) == nil {
+				t.Errorf("byte %d of repomd.xml: accepted", i)
+			}
+		}
+		for i := range signature { // a change outside of the packet may be accepted
+			_ = keys.check("repomd.xml", document, flipped(signature, i, bit))
+		}
+	}
+}
+
+func flipped(text []byte, i int, bit byte) []byte {
+	out := slices.Clone(text)
+	out[i] ^= bit
+	return out
+}
