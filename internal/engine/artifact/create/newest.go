@@ -60,7 +60,8 @@ func (o *Online) Newest(ctx context.Context, minor string, doing func(string)) (
 func versionsOf(found []upstream.Package, minor, arch string, archOf func(string) string) (out []skew.Version) {
 	for i := range found {
 		p := &found[i]
-		if v, err := skew.Parse(artifact.UpstreamVersion(p.Version)); err == nil && archOf(p.Arch) == arch && v.MinorString() == minor {
+		v, err := skew.Parse(artifact.UpstreamVersion(p.Version))
+		if err == nil && archOf(p.Arch) == arch && v.MinorString() == minor && !preRelease(p.Version) {
 			out = append(out, v)
 		}
 	}

@@ -176,11 +176,14 @@ func TestPackagesThatUpstreamDoesNotProve(t *testing.T) {
 func TestPreReleaseIsNotTheRelease(t *testing.T) {
 	before := published
 	t.Cleanup(func() { published = before })
-	published = []string{"kubeadm 1.36.3~rc.1-1.1", "kubelet 1.36.3-1.1", "kubectl 1.36.3-1.1"}
+	published = []string{"kubeadm 1.36.3~rc.1-1.1", "kubelet 1.36.3-1.1", "kubelet 1.36.4~rc.1-1.1", "kubectl 1.36.3-1.1"}
 	p := newPackages(t, newUpstream(t))
 	for _, kind := range []refitv1alpha1.PackageKind{refitv1alpha1.PackageDeb, refitv1alpha1.PackageRpm} {
 		if _, err := Payload(t.Context(), p.options(kind)); err == nil || !strings.Contains(err.Error(), "has no kubeadm 1.36.3") {
 			t.Errorf("%s: %v", kind, err)
+		}
+		if newest, err := p.options(kind).Online.Newest(t.Context(), "1.36", nil); newest != "v1.36.3" || err != nil {
+			t.Errorf("%s: the newest is %s, %v", kind, newest, err)
 		}
 	}
 	for version, same := range map[string]bool{
@@ -200,9 +203,19 @@ func TestLatestRevision(t *testing.T) {
 	for _, c := range []struct {
 		lower, higher string
 	}{
-		{"1.36.3-1.1", "1.36.3-1.2"}, {"1.36.3-9.1", "1.36.3-10.1"}, {"1.36.3-1", "1.36.3-1.1"}, {"1.36.3-150500.1.1", "1.36.3-150500.2.1"}, {"1.36.3-08", "1.36.3-9"},
-		{"1.36.3-9.9", "1:1.36.3-1.1"}, {"0:1.36.3-1.1", "1.36.3-1.2"}, {"9:1.36.3-1", "10:1.36.3-1"}, {"1.36.3-1.1~bpo1", "1.36.3-1.1"},
-		{"1.36.3-1.1~bpo1", "1.36.3-1.1~bpo2"}, {"1.36.3-1.1", "1.36.3-1.1+b1"}, {"1.36.3-1a", "1.36.3-1.1"}, {"1.36.3~rc.1-1", "1.36.3-1"},
+		{"1.36.3-1.1", "1.36.3-1.2"},
+		{"1.36.3-9.1", "1.36.3-10.1"},
+		{"1.36.3-1", "1.36.3-1.1"},
+		{"1.36.3-150500.1.1", "1.36.3-150500.2.1"},
+		{"1.36.3-08", "1.36.3-9"},
+		{"1.36.3-9.9", "1:1.36.3-1.1"},
+		{"0:1.36.3-1.1", "1.36.3-1.2"},
+		{"9:1.36.3-1", "10:1.36.3-1"},
+		{"1.36.3-1.1~bpo1", "1.36.3-1.1"},
+		{"1.36.3-1.1~bpo1", "1.36.3-1.1~bpo2"},
+		{"1.36.3-1.1", "1.36.3-1.1+b1"},
+		{"1.36.3-1a", "1.36.3-1.1"},
+		{"1.36.3~rc.1-1", "1.36.3-1"},
 	} {
 		if compareRevisions(c.lower, c.higher) >= 0 || compareRevisions(c.higher, c.lower) <= 0 || compareRevisions(c.lower, c.lower) != 0 {
 			t.Errorf("%s is not below %s", c.lower, c.higher)
