@@ -86,6 +86,9 @@ func (c *Creation) Resolve(ctx context.Context) error {
 	}
 	return c.read(func(doing func(string)) error {
 		version, err := c.Servers.Newest(ctx, minor, doing)
+		if wrong, ok := errors.AsType[create.WrongOptionError](err); ok {
+			return exit.UsageError{Err: wrong}
+		}
 		if err != nil {
 			return fmt.Errorf("cannot find the newest patch release of v%s: %w", minor, err)
 		}

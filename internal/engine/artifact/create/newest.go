@@ -18,6 +18,9 @@ import (
 // every kind and architecture of hosts. Of packages, the signed metadata lists the versions; of
 // binaries, upstream names the newest one, which only TLS proves.
 func (o *Online) Newest(ctx context.Context, minor string, doing func(string)) (string, error) {
+	if err := o.check(); err != nil {
+		return "", WrongOptionError{err}
+	}
 	web := upstream.Web{Doing: doing}
 	var common []skew.Version // in every repository so far
 	first := true

@@ -221,6 +221,10 @@ func TestAddressesWithoutCredentials(t *testing.T) {
 			if _, wrong := errors.AsType[WrongOptionError](err); !wrong || strings.Contains(err.Error(), "user:secret") {
 				t.Errorf("%v", err)
 			}
+			_, err = o.Online.Newest(t.Context(), "1.36", nil)
+			if _, wrong := errors.AsType[WrongOptionError](err); !wrong || strings.Contains(err.Error(), "user:secret") {
+				t.Errorf("%v", err)
+			}
 		})
 	}
 }
