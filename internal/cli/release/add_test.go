@@ -25,8 +25,11 @@ type target struct {
 	created  int
 }
 
-func (c *target) Existing(context.Context) (install.Existing, error) {
+func (c *target) Existing(ctx context.Context) (install.Existing, error) {
 	out := install.Existing{Keys: map[string]string{}}
+	if ctx.Err() != nil { // as a client does
+		return out, ctx.Err()
+	}
 	for _, file := range c.pinned {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -57,7 +60,7 @@ func addition(t *testing.T, key string) *Addition {
 	t.Helper()
 	content := payload(t, nil)
 	return &Addition{
-		Signer: Signer{KeyFile: key}, Log: io.Discard, Timeout: time.Minute, Content: func(context.Context, io.Writer) ([]byte, error) { return content, nil },
+		Signer: Signer{KeyFile: key}, Log: io.Discard, Content: func(context.Context, io.Writer) ([]byte, error) { return content, nil },
 	}
 }
 
@@ -194,9 +197,9 @@ func (s *silent) CreateRelease(ctx context.Context, _ *refitv1alpha1.ClusterRele
 
 func TestAddEndsIfTheAPIServerDoesNotAnswer(t *testing.T) {
 	private, public := keyPair(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	for answers := range 3 {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
 		a := addition(t, private)
 		a.Timeout = 20 * time.Millisecond
 		c := &silent{target{pinned: []string{public}}, answers}
@@ -204,6 +207,14 @@ func TestAddEndsIfTheAPIServerDoesNotAnswer(t *testing.T) {
 		if _, late := errors.AsType[exit.TimeoutError](err); !late || ctx.Err() != nil || !strings.Contains(err.Error(), "did not respond within 20ms") {
 			t.Errorf("after %d answers: Add() = %v", answers, err)
 		}
+	}
+	offer := &Offer{Addition: *addition(t, private)}
+	if !offer.possible(ctx, &target{pinned: []string{public}}) {
+		t.Error("no offer is possible, although the cluster answers")
+	}
+	offer.Timeout = time.Millisecond
+	if offer.possible(ctx, &silent{}) || ctx.Err() != nil {
+		t.Error("an offer is possible without an answer")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
@@ -54,7 +55,7 @@ func (o *Offer) possible(ctx context.Context, installed Installation) bool {
 	if err != nil {
 		return false
 	}
-	_, err = pinned(ctx, installed, public)
+	_, err = within(ctx, o.Timeout, func(ctx context.Context) ([]artifact.PublicKey, error) { return pinned(ctx, installed, public) })
 	return err == nil
 }
 
@@ -79,7 +80,7 @@ func (o *Offer) add(ctx context.Context, versions []string, hosts *cluster.Snaps
 	}
 	for _, creation := range creations {
 		o.Content = creation.Create
-		added, err := o.Addition.Add(ctx, name, installed, to)
+		added, err := o.Add(ctx, name, installed, to)
 		if err != nil {
 			return err
 		}
