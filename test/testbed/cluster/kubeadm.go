@@ -127,14 +127,19 @@ controlPlane:
 {{- end}}
 `))
 
-func (n *Node) writeKubeadmConfig(ctx context.Context, s secrets, first bool) error {
+// cgroupDriver returns the driver of the kubelet, the same as containerd's (see setCgroupDriver).
+func cgroupDriver() (string, error) {
 	v2, err := machine.UsesCgroupV2()
+	if v2 {
+		return "systemd", err
+	}
+	return "cgroupfs", err
+}
+
+func (n *Node) writeKubeadmConfig(ctx context.Context, s secrets, first bool) error {
+	driver, err := cgroupDriver()
 	if err != nil {
 		return err
-	}
-	driver := "cgroupfs"
-	if v2 {
-		driver = "systemd"
 	}
 	var text bytes.Buffer
 	err = kubeadmConfig.Execute(&text, map[string]any{

@@ -45,7 +45,7 @@ authentication:
   webhook: {enabled: true}
   x509: {clientCAFile: {{.PKI}}/ca.crt}
 authorization: {mode: Webhook}
-cgroupDriver: cgroupfs
+cgroupDriver: {{.CgroupDriver}}
 clusterDNS: [10.96.0.10]
 clusterDomain: cluster.local
 containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
@@ -64,19 +64,16 @@ func (c *Cluster) installLayout(ctx context.Context) error {
 	if c.s.Layout != LayoutKubespray {
 		return nil
 	}
+	driver, err := cgroupDriver()
+	if err != nil {
+		return err
+	}
 	for _, n := range c.Nodes() {
-		var environment, config bytes.Buffer
-		if err := kubesprayEnvironment.Execute(&environment, map[string]any{"Node": n}); err != nil {
-			return err
-		}
-		if err := kubesprayKubelet.Execute(&config, map[string]any{"PKI": c.s.certificatesDir(), "Disk": c.s.Disk > 0}); err != nil {
-			return err
-		}
-		err := n.writeAll(ctx, map[string][]byte{
-			"/etc/systemd/system/kubelet.service": []byte(kubesprayUnit), "/etc/kubernetes/kubelet.env": environment.Bytes(),
-			"/etc/kubernetes/kubelet-config.yaml": config.Bytes(),
-		})
+		files, err := n.kubesprayFiles(driver)
 		if err != nil {
+			return err
+		}
+		if err := n.writeAll(ctx, files); err != nil {
 			return err
 		}
 		if _, err := n.Exec(ctx, "sh", "-c", "rm -rf /etc/systemd/system/kubelet.service.d && systemctl daemon-reload"); err != nil {
@@ -84,4 +81,20 @@ func (c *Cluster) installLayout(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// kubesprayFiles returns these files of a node by path.
+func (n *Node) kubesprayFiles(driver string) (map[string][]byte, error) {
+	var environment, config bytes.Buffer
+	if err := kubesprayEnvironment.Execute(&environment, map[string]any{"Node": n}); err != nil {
+		return nil, err
+	}
+	err := kubesprayKubelet.Execute(&config, map[string]any{
+		"PKI": n.c.s.certificatesDir(), "Disk": n.hasDisk(), "CgroupDriver": driver,
+	})
+	return map[string][]byte{
+		"/etc/systemd/system/kubelet.service": []byte(kubesprayUnit),
+		"/etc/kubernetes/kubelet.env":         environment.Bytes(),
+		"/etc/kubernetes/kubelet-config.yaml": config.Bytes(),
+	}, err
 }
