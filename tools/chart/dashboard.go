@@ -46,7 +46,8 @@ var panels = []panel{
 		},
 	},
 	{
-		title: "Steps", description: "The duration of each step of the last upgrade of each node, 90th percentile.", kind: "bargauge", width: 12, height: 10, unit: "s",
+		title: "Steps", description: "The duration of each step of the last upgrade of each node, 90th percentile.",
+		kind: "bargauge", width: 12, height: 10, unit: "s",
 		queries: []query{{`histogram_quantile(0.9, max by (step, le) (refit_step_duration_seconds_bucket))`, "{{step}}"}},
 	},
 	{
@@ -57,7 +58,8 @@ var panels = []panel{
 		},
 	},
 	{
-		title: "Refused evictions", description: "Evictions that a PodDisruptionBudget or the API server refused, per minute.", kind: "timeseries", width: 6, height: 5,
+		title: "Refused evictions", description: "Evictions that a PodDisruptionBudget or the API server refused, per minute.",
+		kind: "timeseries", width: 6, height: 5,
 		queries: []query{{`sum(rate(refit_evictions_refused_total[5m])) * 60`, "refused"}},
 	},
 	{

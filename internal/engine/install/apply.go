@@ -157,7 +157,8 @@ func (a *applyRun) applyOne(ctx context.Context, object *unstructured.Unstructur
 		return Change{}, err
 	}
 	if before != nil && isOfChart(before) && !a.removing {
-		return Change{}, fmt.Errorf("%s belongs to a Helm release: upgrade Refit with helm upgrade, or remove it first (refit uninstall, then helm uninstall)", ref)
+		return Change{}, fmt.Errorf("%s belongs to a Helm release: upgrade Refit with helm upgrade, "+
+			"or remove it first (refit uninstall, then helm uninstall)", ref)
 	}
 	if before != nil && ref.Kind == kindNamespace && !isRemovable(before) {
 		return Change{}, fmt.Errorf("namespace %s exists and does not belong to Refit, which would delete it when it is removed; "+
