@@ -30,7 +30,7 @@ var Actions = map[string]Action{
 
 	node.StepCheck:     {Do: checkHost},
 	node.StepReserve:   {Do: reserve},
-	node.StepSave:      {Do: save},
+	node.StepSave:      {Await: lockPackages, Do: save},
 	node.StepStage:     {Await: lockPackages, Do: stage},
 	node.StepPreflight: {Do: phase("preflight")},
 	node.StepRender:    {Do: render},

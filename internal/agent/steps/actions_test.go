@@ -29,3 +29,19 @@ func TestEveryStepHasAnActionAndEveryActionAStep(t *testing.T) {
 		}
 	}
 }
+
+// A call of a package manager waits for a minute only, and the wait counts against the limit of the
+// step: another package manager that takes longer would fail the upgrade.
+func TestStepsThatUseThePackageManagerWaitForItFirst(t *testing.T) {
+	for _, name := range []string{
+		node.StepSave, node.StepStage, node.StepContainerd, node.StepRunc, node.StepCNI, node.StepKubelet,
+	} {
+		action := Actions[name]
+		if action.Await == nil {
+			t.Errorf("%s does not wait for other package managers", name)
+		}
+		if action.Undo != nil && action.AwaitUndo == nil {
+			t.Errorf("the undo of %s does not wait for other package managers", name)
+		}
+	}
+}
