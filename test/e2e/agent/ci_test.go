@@ -19,14 +19,15 @@ func TestAgentCI(t *testing.T) {
 	r := b.CreateRelease(t, newer)
 	t.Logf("cluster, agents and release after %.0f s", time.Since(begun).Seconds())
 	for _, n := range b.Nodes() {
-		b.upgradeWithKills(t, n, r)
+		b.upgradeWithKills(t, n, r, "agent_kills")
 	}
 	b.IsAt(t, r)
 	show(t, "agent_ci", time.Since(begun).Seconds(), "s")
 }
 
-// upgradeWithKills upgrades a node to a release while its agent is killed at every point.
-func (b *agents) upgradeWithKills(t *testing.T, n *cluster.Node, r *bed.Release) {
+// upgradeWithKills upgrades a node to a release while its agent is killed at every point, and prints
+// figures with this name.
+func (b *agents) upgradeWithKills(t *testing.T, n *cluster.Node, r *bed.Release, name string) {
 	t.Helper()
 	must(t, crashAt(t.Context(), n, crashEach))
 	begun := time.Now()
@@ -42,7 +43,7 @@ func (b *agents) upgradeWithKills(t *testing.T, n *cluster.Node, r *bed.Release)
 	if lives < len(points) {
 		t.Errorf("the agent of %s reached %d points, but was started %d times only: it did not die at each", n.Name(), len(points), lives)
 	}
-	name := "agent_kills_" + n.Role()
+	name += "_" + n.Role()
 	show(t, figureName(name), float64(len(points)), "points")
 	show(t, figureName(name+"_took"), time.Since(begun).Seconds(), "s")
 	must(t, noCrashes(t.Context(), n))

@@ -21,7 +21,8 @@ type State map[string]string
 var watched = []string{
 	"/etc/kubernetes/manifests", "/etc/systemd/system", "/etc/containerd", "/etc/cni", "/etc/default/kubelet",
 	"/etc/sysconfig/kubelet", "/etc/dnf/plugins/versionlock.list",
-	"/usr/local/bin", "/usr/local/lib/systemd", "/lib/systemd/system/containerd.service", "/lib/systemd/system/kubelet.service", "/opt/cni/bin",
+	"/usr/local/bin", "/usr/local/lib/systemd", "/lib/systemd/system/containerd.service",
+	"/lib/systemd/system/kubelet.service", "/lib/systemd/system/kubelet.service.d", "/opt/cni/bin",
 	"/usr/bin/kubeadm", "/usr/bin/kubelet", "/usr/bin/kubectl", "/usr/bin/containerd", "/usr/bin/containerd-shim-runc-v2", "/usr/bin/ctr",
 	"/usr/sbin/runc", "/usr/bin/runc",
 	"/var/lib/kubelet/config.yaml", "/var/lib/kubelet/instance-config.yaml", "/var/lib/kubelet/kubeadm-flags.env",
