@@ -299,6 +299,7 @@ e2e-agent: ## Upgrade a control plane node and a worker and kill their agents at
 
 # The crash matrix takes hours and resumes from its results file; REFIT_AGENT_RESULTS names it (bin/agent-crashes.jsonl).
 .PHONY: e2e-agent-full
+e2e-agent-full: export REFIT_E2E_LOCK ?= 10m
 e2e-agent-full: ## Run all agent tests: upgrades, crashes, power cuts, faults, overhead; E2E_AGENT_FULL_RUN selects some
 	$(call e2e,$(E2E_AGENT_FULL_RUN),12h)
 

@@ -22,41 +22,119 @@ import (
 // lockScript locks dpkg as apt does, and then runs what follows.
 const lockScript = `use Fcntl; open(F, ">>", "/var/lib/dpkg/lock-frontend") or die; my $l = pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0); fcntl(F, F_SETLK, $l) or exit 3; `
 
-// TestAgentPackageLock holds the lock of dpkg for longer than any step may take, as a long apt run
-// does: the agent reports the wait, rolls nothing back, and continues once the lock is free. From
-// then on it keeps other package managers out until the upgrade has ended.
+// holding exists while the other package manager is to keep its lock, and held once it has it.
+const (
+	holding = "/run/other-package-manager"
+	held    = holding + ".locked"
+	// waitScript is a script of a package.
+	waitScript = "touch " + held + "; while test -e " + holding + "; do sleep 1; done\n"
+)
+
+// otherManager is a package manager that installs a package whose script waits, as a long update of
+// the host does.
+type otherManager struct {
+	// install is the kind of host, and process the name of the process that has the lock.
+	install, process string
+	// files are the sources of the package, and build the command that creates it.
+	files map[string]string
+	build []string
+	// run installs the package, even if it is installed already.
+	run []string
+}
+
+var otherManagers = []otherManager{
+	{
+		install: builder.InstallDeb, process: "dpkg",
+		files: map[string]string{
+			"/root/waits/DEBIAN/control": "Package: waits\nVersion: 1\nArchitecture: all\nMaintainer: nobody\nDescription: waits\n",
+			"/root/waits/DEBIAN/preinst": "#!/bin/sh\n" + waitScript,
+		},
+		build: []string{"sh", "-ec", "chmod 0755 /root/waits/DEBIAN /root/waits/DEBIAN/preinst; dpkg-deb --build /root/waits /root/waits.deb"},
+		run:   []string{"dpkg", "--install", "/root/waits.deb"},
+	},
+	{
+		install: builder.InstallRpm, process: "rpm",
+		files: map[string]string{
+			"/root/waits/waits.spec": "Name: waits\nVersion: 1\nRelease: 1\nSummary: waits\nLicense: none\nBuildArch: noarch\n%description\n" +
+				"%pre\n" + waitScript + "%files\n",
+		},
+		build: []string{"rpmbuild", "-bb", "--quiet", "--define", "_topdir /root/waits", "/root/waits/waits.spec"},
+		run:   []string{"rpm", "--upgrade", "--replacepkgs", "/root/waits/RPMS/noarch/waits-1-1.noarch.rpm"},
+	},
+}
+
+// TestAgentPackageLock runs dpkg or rpm on the host for a while, in the full variant for longer than
+// any step may take: the agent reports the wait, rolls nothing back, and continues once the other
+// one has ended. From then on it keeps other package managers out until the upgrade has ended.
 func TestAgentPackageLock(t *testing.T) {
-	b := newBed(t, cluster.Spec{Name: "alock", Kubernetes: older, Install: builder.InstallDeb, Containerd: builder.ContainerdDebian})
-	n := b.First(cluster.RoleControlPlane)
-	r := b.CreateRelease(t, newer)
-	b.prefetch(t, r, n)
-	_, err := n.Exec(t.Context(), "systemd-run", "--unit=other-package-manager", "perl", "-e", lockScript+"sleep 3600;")
-	must(t, err)
-	must(t, crashAt(t.Context(), n, crashStop, "swap-kubelet/packages:before"))
-	b.order(t, n, permit(refitv1alpha1.PermitApply))
-	must(t, b.waits(t.Context(), n, "perl", "lock of dpkg"))
+	for _, other := range otherManagers {
+		t.Run(other.install, func(t *testing.T) {
+			b := newBed(t, cluster.Spec{Name: "alock" + other.install, Kubernetes: older, Install: other.install, Containerd: builder.ContainerdDebian})
+			n := b.First(cluster.RoleControlPlane)
+			r := b.CreateRelease(t, newer)
+			b.prefetch(t, r, n)
+			other.start(t, n)
+			must(t, crashAt(t.Context(), n, crashStop, "swap-kubelet/packages:before"))
+			b.order(t, n, permit(refitv1alpha1.PermitApply))
+			b.staysWaiting(t, n, other)
+			must(t, b.NodeAt(t.Context(), n, older))
+			_, err := n.Exec(t.Context(), "rm", holding)
+			must(t, err)
+			released := time.Now()
+			must(t, b.continues(t.Context(), n))
+			show(t, "agent_lock_"+other.install+"_resumed", time.Since(released).Seconds(), "s")
 
-	held := bed.Duration(t, "REFIT_E2E_LOCK", 330*time.Second)
-	time.Sleep(held) // the duration is what is tested
-	status := b.status(t, n)
-	if status.Phase != refitv1alpha1.NodeApplying || status.Error != nil {
-		t.Fatalf("after %v: %s", held, tell(status))
+			must(t, waitStanding(t.Context(), n))
+			if _, err := n.Exec(t.Context(), append([]string{"timeout", "5"}, other.run...)...); err == nil {
+				t.Error("another package manager can start during the upgrade")
+			}
+			must(t, goOn(t.Context(), n))
+			b.mustPhase(t, n, changing, refitv1alpha1.NodeSucceeded)
+			_, err = n.Exec(t.Context(), other.run...)
+			must(t, err)
+			must(t, b.WaitReady(t.Context(), recovery))
+			must(t, b.AtRelease(t.Context(), n, r))
+		})
 	}
-	must(t, b.waits(t.Context(), n, "perl", "lock of dpkg"))
-	must(t, b.NodeAt(t.Context(), n, older))
-	_, err = n.Exec(t.Context(), "systemctl", "stop", "other-package-manager")
-	must(t, err)
+}
 
-	must(t, waitStanding(t.Context(), n))
-	if _, err := n.Exec(t.Context(), "perl", "-e", lockScript); err == nil {
-		t.Error("another package manager can start during the upgrade")
+// start builds the package and starts its installation, which lasts until the file holding is
+// removed.
+func (m otherManager) start(t *testing.T, n *cluster.Node) {
+	t.Helper()
+	for path, text := range m.files {
+		must(t, writeOn(t.Context(), n, path, text))
 	}
-	must(t, goOn(t.Context(), n))
-	b.mustPhase(t, n, changing, refitv1alpha1.NodeSucceeded)
-	_, err = n.Exec(t.Context(), "perl", "-e", lockScript)
+	_, err := n.Exec(t.Context(), m.build...)
 	must(t, err)
-	must(t, b.WaitReady(t.Context(), recovery))
-	must(t, b.AtRelease(t.Context(), n, r))
+	must(t, writeOn(t.Context(), n, holding, ""))
+	_, err = n.Exec(t.Context(), append([]string{"systemd-run", "--unit=other-package-manager"}, m.run...)...)
+	must(t, err)
+	must(t, until(t.Context(), "the other package manager to run its script", checkTimeout, func(ctx context.Context) error {
+		_, err := n.Exec(ctx, "test", "-e", held)
+		return err
+	}))
+}
+
+// staysWaiting checks for a while that the agent waits for the other package manager and reports
+// it.
+func (b *agents) staysWaiting(t *testing.T, n *cluster.Node, other otherManager) {
+	t.Helper()
+	words := []string{"(" + other.process + ")", "lock of " + other.process}
+	must(t, b.waits(t.Context(), n, words...))
+	duration := bed.Duration(t, "REFIT_E2E_LOCK", 30*time.Second)
+	reported := ""
+	for begun := time.Now(); time.Since(begun) < duration; time.Sleep(time.Second) {
+		status := b.status(t, n)
+		waiting := meta.FindStatusCondition(status.Conditions, refitv1alpha1.ConditionWaiting)
+		if status.Phase != refitv1alpha1.NodeApplying || status.Error != nil || waiting == nil {
+			t.Fatalf("after %v: %s, waiting %v", time.Since(begun), tell(status), waiting)
+		}
+		must(t, mentions(waiting.Message, words...))
+		reported = waiting.Message
+	}
+	t.Logf("the status reports: %s", reported)
+	show(t, "agent_lock_"+other.install+"_held", duration.Seconds(), "s")
 }
 
 // TestAgentPackageLockAfterACrash kills the agent while it has stopped the API server, and another
@@ -117,6 +195,20 @@ func (b *agents) waits(ctx context.Context, n *cluster.Node, words ...string) er
 			if !strings.Contains(waiting.Message, word) {
 				return errors.New("it reports: " + waiting.Message)
 			}
+		}
+		return nil
+	})
+}
+
+// continues waits until the status of a node reports no wait.
+func (b *agents) continues(ctx context.Context, n *cluster.Node) error {
+	return until(ctx, "the wait to end", checkTimeout, func(ctx context.Context) error {
+		u, err := b.upgradeOf(ctx, n)
+		if err != nil {
+			return err
+		}
+		if waiting := meta.FindStatusCondition(u.Status.Conditions, refitv1alpha1.ConditionWaiting); waiting != nil {
+			return errors.New("it reports: " + waiting.Message)
 		}
 		return nil
 	})
