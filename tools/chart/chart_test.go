@@ -52,7 +52,7 @@ func rendered(t *testing.T, v values) (map[string]*unstructured.Unstructured, er
 		if filepath.Ext(name) != ".yaml" {
 			continue
 		}
-		for _, document := range strings.Split("\n"+text, "\n---\n") {
+		for document := range strings.SplitSeq("\n"+text, "\n---\n") {
 			var fields map[string]any
 			if err := yaml.Unmarshal([]byte(document), &fields); err != nil {
 				t.Fatalf("%s: %v\n%s", name, err, document)
@@ -243,7 +243,11 @@ func TestPanelsDoNotOverlap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var board struct{ Panels []struct{ GridPos struct{ X, Y, W, H int } } }
+	var board struct {
+		Panels []struct {
+			GridPos struct{ X, Y, W, H int }
+		}
+	}
 	if err := json.Unmarshal(text, &board); err != nil {
 		t.Fatal(err)
 	}
