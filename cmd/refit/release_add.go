@@ -87,8 +87,8 @@ func (f *addFlags) run(ctx context.Context, a *app) error {
 }
 
 // releases connects to a cluster whose hosts accept ClusterReleases.
-func (a *app) releases(k *connect.Kubeconfig) func(context.Context) (string, release.Installation, release.Releases, error) {
-	return func(ctx context.Context) (string, release.Installation, release.Releases, error) {
+func (a *app) releases(k *connect.Kubeconfig) func(context.Context) (string, release.Installation, release.Target, error) {
+	return func(ctx context.Context) (string, release.Installation, release.Target, error) {
 		c, err := a.connect(ctx, k)
 		if err != nil {
 			return "", nil, nil, err

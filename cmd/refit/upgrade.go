@@ -80,15 +80,15 @@ continues once the cause is fixed.`,
 }
 
 func (u *upgrading) run(cmd *cobra.Command, a *app) error {
+	u.starter.Notes, u.starter.Command = a.Err, a.name
+	if err := cmp.Or(u.format.Check(), u.starter.Check(), u.Check()); err != nil {
+		return err
+	}
 	if err := u.offer(cmd.Context(), a); err != nil {
 		return err
 	}
 	requested, err := u.Upgrade(cmd.Context(), a.assessor(), &u.Flags)
 	if err != nil {
-		return err
-	}
-	u.starter.Notes, u.starter.Command = a.Err, a.name
-	if err := cmp.Or(u.starter.Check(), u.Check()); err != nil {
 		return err
 	}
 	c, err := a.connect(cmd.Context(), &u.Kubeconfig)
@@ -119,13 +119,14 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 // offer offers to add the ClusterReleases that the upgrade lacks, if there is a terminal and the
 // hosts accept the user's own key. Otherwise the preflight checks report what is missing.
 func (u *upgrading) offer(ctx context.Context, a *app) error {
-	err := u.format.Check()
-	if interactive := a.MayAsk() == nil; err != nil || !interactive || u.starter.Yes || u.Output == terminal.FormatJSON {
-		return err
+	if interactive := a.MayAsk() == nil; !interactive || u.starter.Yes || u.Output == terminal.FormatJSON {
+		return nil
 	}
 	o := &release.Offer{Reading: a.readingContent, Connect: a.releases(&u.Kubeconfig)}
 	o.Log, o.Confirm, o.Passphrase = a.Err, a.Confirm, release.Passphrase{CanAsk: a.CanAskSecret, Ask: a.AskSecret}
-	return o.Complete(ctx, &u.Request, func(ctx context.Context) ([]string, error) { return u.Missing(ctx, a.assessor(), &u.Flags) })
+	return o.Complete(ctx, &u.Request, func(ctx context.Context, list release.List) ([]string, error) {
+		return u.Missing(ctx, a.assessor(), &u.Flags, list)
+	})
 }
 
 // propose shows the plan and prompts the user to confirm it. It returns the plan's hash, or an

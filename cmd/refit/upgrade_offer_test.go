@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -129,6 +130,10 @@ func TestUpgradeAddsNoClusterReleaseUnasked(t *testing.T) {
 		"in a pipeline":             {"", []string{"--yes", "-o", "json"}, nil, 2, "has no ClusterRelease of v1.36: use a version such as"},
 		"hosts accept another key":  {"", nil, func(s *site) { s.installer = accepts(t) }, 2, "has no ClusterRelease of v1.36: use a version such as"},
 		"Refit is not installed":    {"", nil, func(s *site) { s.installer = accepts(t, nil) }, 2, "has no ClusterRelease of v1.36: use a version such as"},
+		"a wrong flag":              {"yes\nyes\n", []string{"--log", "x"}, nil, 2, "--log requires --standalone"},
+		"an unsupported version":    {"yes\nyes\n", []string{"--to", "v1.99.0"}, nil, 2, "this version of Refit supports Kubernetes"},
+		"two versions, declined":    {"no\n", []string{"--to", "v1.37.1"}, nil, 1, " and v1.37.1. Create them from upstream, for the hosts of this cluster?"},
+		"a host without an agent":   {"", nil, withoutAgent, 2, "has no ClusterRelease of v1.36: use a version such as"},
 		"upstream is not reachable": {"yes\n", nil, func(*site) { unreachable(t) }, 1, "cannot find the newest patch release of v1.36"},
 	} {
 		t.Run(situation, func(t *testing.T) {
@@ -144,6 +149,31 @@ func TestUpgradeAddsNoClusterReleaseUnasked(t *testing.T) {
 				t.Errorf("%v, it added %d ClusterReleases and started %v", err, len(added.Items), s.all(t))
 			}
 		})
+	}
+}
+
+// withoutAgent removes what the agent of a host reports.
+func withoutAgent(s *site) {
+	observe := s.observe
+	s.observe = func(ctx context.Context, config *rest.Config, part func(string)) (*cluster.Snapshot, error) {
+		observed, err := observe(ctx, config, part)
+		if err == nil {
+			observed.Nodes[0].Report = nil
+		}
+		return observed, err
+	}
+}
+
+// An API server that restarts serves one object, but not always all that a plan is based on.
+func TestUpgradeIsFollowedAlthoughTheClusterCannotBeRead(t *testing.T) {
+	s := newSite(t)
+	s.operation(t, "to-1-36-3")
+	s.observe = func(context.Context, *rest.Config, func(string)) (*cluster.Snapshot, error) {
+		return nil, errors.New("the cluster cannot be read")
+	}
+	_, s.In = terminaltest.Open(t)
+	if code := s.refit(t, "upgrade", "--to", "v1.36.3", "--timeout", "1s"); code != 4 || !strings.Contains(s.err.String(), "is in progress since") {
+		t.Errorf("exit code %d: %s", code, s.err)
 	}
 }
 

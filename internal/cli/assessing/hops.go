@@ -10,6 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
+	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
 // Hops returns the ClusterReleases on the path to the target that change the version of the control
@@ -50,20 +51,31 @@ func (r *Request) Hops(ctx context.Context, a *Assessor, flags Flags) ([]refitv1
 
 // Missing returns the versions on the path to the target that the cluster has no ClusterRelease of,
 // in the order of the upgrade. A version is a minor version, such as v1.36, if any of its patch
-// releases will do.
-func (r *Request) Missing(ctx context.Context, a *Assessor, flags Flags) ([]string, error) {
+// releases will do. An operation in progress, of those that list returns, lacks none: it is followed
+// even if the cluster cannot be read now.
+func (r *Request) Missing(
+	ctx context.Context, a *Assessor, flags Flags, list func(context.Context) ([]refitv1alpha1.ClusterUpgrade, error),
+) ([]string, error) {
 	upgrade, err := r.Upgrade(ctx, a, flags)
 	if none, ok := errors.AsType[assess.NoReleaseError](err); ok {
 		return []string{none.Minor}, nil
 	}
-	if err != nil {
+	if err != nil || upgrade.Spec.Target.Release != "" {
+		return nil, err
+	}
+	all, err := list(ctx)
+	if err != nil || request.InProgress(all, upgrade.Spec) != nil {
 		return nil, err
 	}
 	if err := r.read(ctx, a); err != nil {
 		return nil, err
 	}
-	planned, err := plan.Make(r.observed.Snapshot, policy.Defaulted(upgrade.Spec))
-	if err != nil || upgrade.Spec.Target.Release != "" {
+	spec := policy.Defaulted(upgrade.Spec)
+	if _, err := assess.Reach(r.observed.Snapshot, spec); err != nil {
+		return nil, asUsageError(err)
+	}
+	planned, err := plan.Make(r.observed.Snapshot, spec)
+	if err != nil {
 		return nil, asUsageError(err)
 	}
 	var out []string
