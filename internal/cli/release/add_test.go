@@ -218,17 +218,6 @@ func TestAddEndsIfTheAPIServerDoesNotAnswer(t *testing.T) {
 	}
 }
 
-func TestOfferIsOmittedIfTheAPIServerDoesNotAnswer(t *testing.T) {
-	private, public := keyPair(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	o := &Offer{Addition: *addition(t, private)}
-	o.Timeout = 20 * time.Millisecond
-	if o.possible(ctx, &silent{target{pinned: []string{public}}, 0}) || ctx.Err() != nil {
-		t.Errorf("it is possible, or it waited for a minute: %v", ctx.Err())
-	}
-}
-
 // Agents refuse a ClusterRelease whose spec has another version than its signed content.
 func TestReleaseThatAgentsRefuseDoesNotExist(t *testing.T) {
 	private, public := keyPair(t)

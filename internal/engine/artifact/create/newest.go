@@ -59,7 +59,8 @@ func (o *Online) Newest(ctx context.Context, minor string, doing func(string)) (
 	return slices.MaxFunc(common, skew.Version.Compare).String(), nil
 }
 
-// versionsOf returns the versions of a minor version that packages have for an architecture.
+// versionsOf returns the versions of a minor version that packages have for an architecture, without
+// pre-releases.
 func versionsOf(found []upstream.Package, minor, arch string, archOf func(string) string) (out []skew.Version) {
 	for i := range found {
 		p := &found[i]
@@ -78,8 +79,9 @@ func (o *Online) stable(ctx context.Context, minor string, web upstream.Web) (sk
 	if err != nil {
 		return skew.Version{}, err
 	}
-	version, err := skew.Parse(strings.TrimSpace(string(raw)))
-	if err != nil || version.MinorString() != minor {
+	text := strings.TrimSpace(string(raw))
+	version, err := skew.Parse(text)
+	if err != nil || version.MinorString() != minor || version.String() != text { // it may be a pre-release
 		return skew.Version{}, fmt.Errorf("%s names no release of v%s", address, minor)
 	}
 	return version, nil

@@ -24,6 +24,7 @@ func TestNewestPatchReleaseOfUpstream(t *testing.T) {
 		"nothing that all have":                    {minor: "1.36", stable: "v1.36.1", kinds: []refitv1alpha1.PackageKind{deb, binary}, wrong: "no patch release of v1.36"},
 		"a minor version that was not released":    {minor: "1.40", kinds: []refitv1alpha1.PackageKind{deb}, wrong: "status 404"},
 		"a page of another minor version":          {minor: "1.36", stable: "v1.35.9", wrong: "names no release of v1.36"},
+		"a pre-release":                            {minor: "1.36", stable: "v1.36.5-rc.1", wrong: "names no release of v1.36"},
 		"a web page":                               {minor: "1.36", stable: "<html>", wrong: "names no release of v1.36"},
 		"a file that is missing: only old mirrors": {minor: "1.36", kinds: []refitv1alpha1.PackageKind{binary}, wrong: "status 404"},
 	} {
