@@ -28,7 +28,7 @@ const pem = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA<&>\n-----END PUBLIC KE
 // values is YAML of values.
 type values string
 
-// rendered returns the objects of the chart, without the label that Helm replaces.
+// rendered returns the objects of the chart.
 func rendered(t *testing.T, v values) (map[string]*unstructured.Unstructured, error) {
 	t.Helper()
 	c, err := loader.Load(chart)
@@ -118,7 +118,17 @@ func TestTheChartInstallsWhatRefitInstalls(t *testing.T) {
 				other := got[keyOf(object)]
 				if other == nil {
 					t.Errorf("no %s", keyOf(object))
-				} else if a, b := canonical(t, object), canonical(t, other); a != b {
+					continue
+				}
+				labels = other.GetLabels()
+				// `refit uninstall` recognizes objects by it, also those that Argo CD applies: only `helm
+				// install` adds it by itself.
+				if labels[labelManagedBy] != "Helm" {
+					t.Errorf("%s has the labels %v", keyOf(object), labels)
+				}
+				delete(labels, labelManagedBy)
+				other.SetLabels(labels)
+				if a, b := canonical(t, object), canonical(t, other); a != b {
 					t.Errorf("%s differs:\n%s\n%s", keyOf(object), a, b)
 				}
 			}
@@ -171,6 +181,9 @@ func TestValuesThatTheChartRefuses(t *testing.T) {
 		"no key":                    {"{}", "set the public key of ClusterReleases"},
 		"a private key":             {"keys: {release.pem: \"-----BEGIN PRIVATE KEY-----\\n\"}", "pattern"},
 		"a key with another name":   {"keys: {release.txt: x}", "release.txt"},
+		"no images":                 {key + "images: null", "images"},
+		"no metrics":                {key + "metrics: null", "metrics"},
+		"an unset controller":       {key + "controller: {enabled: null}", "enabled"},
 		"an unknown value":          {key + "replicas: 3", "replicas"},
 		"an image with a quote":     {key + "images: {tag: \"v1'\"}", "pattern"},
 		"a source without a scheme": {key + "sources: [mirror.example]", "pattern"},
@@ -261,5 +274,41 @@ func TestPanelsDoNotOverlap(t *testing.T) {
 				used[[2]int{x, y}] = true
 			}
 		}
+	}
+}
+
+// Helm removes the default of a value that is null.
+func TestValuesOfTheChartThatAreUnset(t *testing.T) {
+	const key = "keys: {release.pem: \"-----BEGIN PUBLIC KEY-----\\r\\n\"}\n" // of an editor on Windows
+	for situation, c := range map[string]struct{ values, object, want string }{
+		"settings":             {"settings: null", "ConfigMap refit-agent/refit-agent", `"agent.yaml":"{}\n"`},
+		"settings and sources": {"settings: null\nsources: [/srv/refit]", "ConfigMap refit-agent/refit-agent", `"agent.yaml":"sources:\n- /srv/refit\n"`},
+		"labels":               {"metrics: {dashboard: true, dashboardLabels: null}", "ConfigMap refit-system/refit-dashboard", `"labels":{`},
+		"a label":              {"metrics: {dashboard: true, dashboardLabels: {grafana_dashboard: null}}", "ConfigMap refit-system/refit-dashboard", `"labels":{`},
+		"tolerations":          {"controller: {tolerations: null}", "Deployment refit-system/refit-controller", `"tolerations":[{`},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			got, err := rendered(t, values(key+c.values))
+			if err != nil || got[c.object] == nil || !strings.Contains(canonical(t, got[c.object]), c.want) {
+				t.Errorf("%v, %v, want %s", err, got[c.object], c.want)
+			}
+		})
+	}
+}
+
+func TestServiceMonitorHasItsService(t *testing.T) {
+	got, err := rendered(t, "keys: {release.pem: \"-----BEGIN PUBLIC KEY-----\\n\"}\nmetrics: {serviceMonitor: true}")
+	if err != nil || got["Service refit-system/refit-controller-metrics"] == nil {
+		t.Errorf("%v: it selects no Service", err)
+	}
+}
+
+func TestTheChartAcceptsTheVersionsOfInstall(t *testing.T) {
+	c, err := loader.Load(chart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := ">=" + install.MinKubernetes + ".0-0"; c.Metadata.KubeVersion != want {
+		t.Errorf("kubeVersion is %s, want %s", c.Metadata.KubeVersion, want)
 	}
 }

@@ -63,11 +63,11 @@ var panels = []panel{
 		queries: []query{{`sum(rate(refit_evictions_refused_total[5m])) * 60`, "refused"}},
 	},
 	{
-		title: "Controllers", description: "Reconciliations with an error per minute, and the memory of each replica.", kind: "timeseries", width: 6, height: 5,
+		title: "Controllers", description: "Reconciliations with an error, per minute.", kind: "timeseries", width: 6, height: 5,
 		queries: []query{{`sum by (controller) (rate(controller_runtime_reconcile_errors_total{namespace="refit-system"}[5m])) * 60`, "{{controller}}"}},
 	},
 	{
-		title: "Memory of the controllers", kind: "timeseries", width: 6, height: 5, unit: "bytes",
+		title: "Memory of the controllers", description: "Of each replica.", kind: "timeseries", width: 6, height: 5, unit: "bytes",
 		queries: []query{{`process_resident_memory_bytes{namespace="refit-system"}`, "{{pod}}"}},
 	},
 }

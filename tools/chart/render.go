@@ -13,6 +13,7 @@ import (
 const (
 	markController = "marker/refit-controller"
 	markAgent      = "marker/refit-agent"
+	markService    = "marker-service"
 )
 
 // render returns the objects of `refit install` with markers, and which of them

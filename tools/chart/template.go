@@ -20,6 +20,7 @@ const (
 var expressions = strings.NewReplacer(
 	markController, `{{ include "refit.controllerImage" . }}`,
 	markAgent, `{{ include "refit.agentImage" . }}`,
+	markService, `{{ .Release.Service }}`,
 )
 
 // templates returns the templates by file name: a file per folder of objects, and one with the
@@ -63,7 +64,7 @@ func fileOf(o *unstructured.Unstructured) string {
 func template(object *unstructured.Unstructured) (text, pods string, err error) {
 	object = object.DeepCopy()
 	labels := object.GetLabels()
-	delete(labels, labelManagedBy) // Helm sets its own
+	labels[labelManagedBy] = markService // by which `refit uninstall` recognizes the object
 	object.SetLabels(labels)
 	var tail string
 	switch object.GetKind() {

@@ -18,7 +18,7 @@
 {{- if not .Values.keys -}}
 {{- fail "keys: set the public key of ClusterReleases, for example with --set-file keys.release\\.pem=refit-release.pem: hosts verify ClusterReleases with it" -}}
 {{- end -}}
-{{- $settings := deepCopy .Values.settings -}}
+{{- $settings := deepCopy (.Values.settings | default dict) -}}
 {{- if .Values.sources -}}
 {{- $settings = set $settings "sources" .Values.sources -}}
 {{- end -}}

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// minKubernetes is the first version of Kubernetes that supports everything in the manifests.
-const minKubernetes = "1.31"
+// MinKubernetes is the first version of Kubernetes that supports everything in the manifests.
+const MinKubernetes = "1.31"
 
 // pollInterval is the interval at which Refit polls objects while it waits for a change.
 const pollInterval = 200 * time.Millisecond
@@ -80,8 +80,8 @@ func (c *Cluster) checkVersion(ctx context.Context) error {
 		return fmt.Errorf("cannot get the version of Kubernetes: %w", err)
 	}
 	v, err := version.ParseGeneric(info.GitVersion)
-	if err == nil && v.LessThan(version.MustParseGeneric(minKubernetes)) {
-		return fmt.Errorf("the cluster runs Kubernetes %s, but Refit requires %s or later", info.GitVersion, minKubernetes)
+	if err == nil && v.LessThan(version.MustParseGeneric(MinKubernetes)) {
+		return fmt.Errorf("the cluster runs Kubernetes %s, but Refit requires %s or later", info.GitVersion, MinKubernetes)
 	}
 	return nil
 }
