@@ -114,7 +114,7 @@ func run(ctx context.Context, path string, args ...string) ([]byte, error) {
 		cmd := exec.CommandContext(ctx, path, args...)
 		cmd.Env, cmd.Dir = environment, "/"
 		cmd.Stdout, cmd.Stderr = out, out
-		cmd.WaitDelay = time.Second
+		cmd.WaitDelay = 10 * time.Second // a busy host needs time to read the output
 		err := cmd.Run()
 		// Another thread may have forked while the file was open for writing, so that the child has
 		// the file open until it executes.

@@ -36,7 +36,7 @@ func matchpathcon(binary, path string) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), labelTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "-n", "-m", "file", path)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = "/", []string{"LC_ALL=C"}, time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = "/", []string{"LC_ALL=C"}, labelTimeout
 	out, err := cmd.Output()
 	label := strings.TrimSpace(string(out))
 	if err != nil || label == "" || label == "<<none>>" || len(label) > maxLabel {

@@ -62,7 +62,7 @@ func output(cmd *exec.Cmd) (string, error) {
 	if cmd.Env == nil {
 		cmd.Env = environment()
 	}
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second // a busy host needs time to read the output of a process that has ended
 	var out bytes.Buffer
 	var log tail
 	cmd.Stdout, cmd.Stderr = &out, &log

@@ -92,7 +92,7 @@ func imagesList(ctx context.Context, kubeadm, version string) (map[string]string
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "config", "images", "list", "--kubernetes-version", version)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=/usr/bin:/bin", "LANG=C", "HOME=/nonexistent"}, "/", time.Second
+	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=/usr/bin:/bin", "LANG=C", "HOME=/nonexistent"}, "/", 10*time.Second
 	output, err := cmd.Output()
 	if err != nil {
 		return nil, err
