@@ -131,7 +131,7 @@ func TestUpgradeAddsNoClusterReleaseUnasked(t *testing.T) {
 		"hosts accept another key":  {"", nil, func(s *site) { s.installer = accepts(t) }, 2, "has no ClusterRelease of v1.36: use a version such as"},
 		"Refit is not installed":    {"", nil, func(s *site) { s.installer = accepts(t, nil) }, 2, "has no ClusterRelease of v1.36: use a version such as"},
 		"a wrong flag":              {"yes\nyes\n", []string{"--log", "x"}, nil, 2, "--log requires --standalone"},
-		"an unsupported version":    {"yes\nyes\n", []string{"--to", "v1.99.0"}, nil, 2, "this version of Refit supports Kubernetes"},
+		"an unsupported version":    {"yes\nyes\n", []string{"--to", "v1.38.0"}, nil, 2, "this version of Refit supports Kubernetes"},
 		"two versions, declined":    {"no\n", []string{"--to", "v1.37.1"}, nil, 1, " and v1.37.1. Create them from upstream, for the hosts of this cluster?"},
 		"a host without an agent":   {"", nil, withoutAgent, 2, "has no ClusterRelease of v1.36: use a version such as"},
 		"upstream is not reachable": {"yes\n", nil, func(*site) { unreachable(t) }, 1, "cannot find the newest patch release of v1.36"},
