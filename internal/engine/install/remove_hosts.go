@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -32,10 +33,27 @@ func (r *removeRun) removePlacer(ctx context.Context) error {
 			r.options.Agent = image
 		}
 	}
+	if err := r.recordImage(ctx, inventory); err != nil {
+		return err
+	}
 	if err := r.delete(ctx, placerRef); err != nil {
 		return err
 	}
 	return r.waitForPodsDeleted(ctx, AgentNamespace, agentName, r.callbacks)
+}
+
+// recordImage records the image in the inventory, which the Helm chart does not have: after an
+// interruption, the DaemonSet that names the image is gone.
+func (r *removeRun) recordImage(ctx context.Context, inventory Inventory) error {
+	if inventory.Agent == r.options.Agent {
+		return nil
+	}
+	inventory.Agent = r.options.Agent
+	err := (&applyRun{Cluster: r.Cluster}).writeInventory(ctx, inventory.with([]Ref{placerRef}))
+	if apierrors.IsNotFound(err) { // the namespace is gone already
+		return nil
+	}
+	return err
 }
 
 // removeFromHosts runs a pod on every node that removes the agent from its host.

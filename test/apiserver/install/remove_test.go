@@ -3,10 +3,12 @@
 package install
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,6 +168,32 @@ func TestAnInterruptedRemoval(t *testing.T) {
 		must(t, err)
 		_, err = b.Remove(ctx, options(), install.Callbacks{})
 		must(t, err)
+		b.nothingLeft(t)
+	})
+	t.Run("after the DaemonSet of the chart, which has no inventory: the image is known", func(t *testing.T) {
+		b, w := full(t, version)
+		must(t, b.client.CoreV1().ConfigMaps("refit-system").Delete(t.Context(), "refit-install", metav1.DeleteOptions{}))
+		ctx, cancel := context.WithCancel(within(t, checkTimeout))
+		callbacks := install.Callbacks{Object: func(c install.Change) {
+			if c.Kind == "DaemonSet" && c.Name == "refit-agent" {
+				cancel()
+			}
+		}}
+		if _, err := b.Remove(ctx, options(), callbacks); err == nil {
+			t.Fatal("it was not interrupted")
+		}
+		var image atomic.Value
+		w.says(func(pod *corev1.Pod) corev1.PodStatus {
+			image.Store(pod.Spec.InitContainers[0].Image)
+			return done()
+		})
+		other := options()
+		other.Agent = "unreachable.example/refit-agent:v9"
+		_, err := b.Remove(within(t, checkTimeout), other, install.Callbacks{})
+		must(t, err)
+		if image.Load() != options().Agent {
+			t.Errorf("it used the image %v", image.Load())
+		}
 		b.nothingLeft(t)
 	})
 	t.Run("at the hosts: an install takes it back, and nothing removes what it places", func(t *testing.T) {
