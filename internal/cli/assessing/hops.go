@@ -51,8 +51,8 @@ func (r *Request) Hops(ctx context.Context, a *Assessor, flags Flags) ([]refitv1
 
 // Missing returns the versions on the path to the target that the cluster has no ClusterRelease of,
 // in the order of the upgrade. A version is a minor version, such as v1.36, if any of its patch
-// releases will do. An operation in progress, of those that list returns, lacks none: it is followed
-// even if the cluster cannot be read now.
+// releases will do. An operation in progress, of those that list returns, lacks none: it is
+// followed even if the cluster cannot be read now.
 func (r *Request) Missing(
 	ctx context.Context, a *Assessor, flags Flags, list func(context.Context) ([]refitv1alpha1.ClusterUpgrade, error),
 ) ([]string, error) {

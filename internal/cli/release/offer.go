@@ -92,8 +92,8 @@ func (o *Offer) possible(ctx context.Context, installed Installation) bool {
 }
 
 // creations returns how to create a ClusterRelease of each version, or of the newest patch release
-// of a minor version, for the hosts of a cluster. There are none if a host is unknown: the preflight
-// checks report it.
+// of a minor version, for the hosts of a cluster. There are none if a host is unknown: the
+// preflight checks report it.
 func (o *Offer) creations(versions []string, hosts *cluster.Snapshot) (out []*Creation, err error) {
 	for _, version := range versions {
 		creation := &Creation{Upstream: true, Reading: o.Reading}
