@@ -78,7 +78,7 @@ var Table = []Section{
 		{
 			Kind: "Kubernetes from rpm packages, locked with dnf 4", Status: Tested,
 			Note:  "with rpm 4.18 and dnf 4.14 of Debian, not on [Rocky Linux or RHEL](agent.md#rpm-packages)",
-			Tests: []string{"TestRpm"},
+			Tests: []string{"TestRpm", "TestAgentRpm"},
 		},
 		{Kind: "Rocky Linux, RHEL and other distributions with rpm", Status: Expected},
 		{Kind: "Packages of rpm format 6", Status: Refused, Note: "before the first change", Reasons: []string{"RepackFailed"}},
@@ -95,10 +95,13 @@ var Table = []Section{
 		{Kind: "`/etc/kubernetes/manifests`, or a manifest in it, as a symlink", Status: Expected, Evidence: "unit tests"},
 		{Kind: "A worker with a copy of `admin.conf`", Status: Expected, Evidence: "unit tests"},
 		{
-			Kind: "Extended attributes, such as SELinux labels, on files that Refit replaces", Status: Tested,
+			Kind: "ACLs and extended attributes, such as SELinux labels, on files that Refit replaces", Status: Tested,
 			Note: "they are kept; enforcement by SELinux is not tested", Tests: []string{"TestAgentAttributes"},
 		},
-		{Kind: "ACLs on files that Refit replaces", Status: Expected, Note: "they are kept", Evidence: "unit tests"},
+		{
+			Kind: "Another dpkg or rpm that runs when the upgrade starts", Status: Tested, Note: "the agent waits for up to 30 minutes",
+			Tests: []string{"TestAgentPackageLock"},
+		},
 		{Kind: "Windows nodes", Status: Skipped, Note: "with a warning", Checks: []string{"WindowsNode"}},
 		{Kind: "amd64", Status: Tested, Tests: []string{"TestUpgradeCI"}},
 		{

@@ -3,51 +3,60 @@
 package agent
 
 import (
-	"archive/tar"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestAgentAttributes gives every file that an upgrade may change an unusual owner and mode, an ACL
-// and extended attributes, and compares them after an upgrade and after a rollback. It shows that a
-// label is kept, not that SELinux enforces it.
+// TestAgentAttributes gives every file that an upgrade may change an unusual owner, an ACL and
+// extended attributes, and compares all attributes after an upgrade and after a rollback. It fails
+// if the agent has changed another file. It shows that a label is kept, not that SELinux enforces
+// it.
 func TestAgentAttributes(t *testing.T) {
-	for kind, spec := range map[string]cluster.Spec{
-		"binaries": {Name: "attrbin", Kubernetes: older, Disk: diskSize, Install: builder.InstallBinaries, Containerd: builder.ContainerdBuilt},
-		"packages": {Name: "attrdeb", Kubernetes: older, Disk: diskSize, Install: builder.InstallDeb, Containerd: builder.ContainerdDebian},
+	for _, spec := range []cluster.Spec{
+		{Name: "attrbin", Install: builder.InstallBinaries, Containerd: builder.ContainerdBuilt},
+		{Name: "attrdeb", Install: builder.InstallDeb, Containerd: builder.ContainerdDebian},
+		{Name: "attrrpm", Install: builder.InstallRpm, Containerd: builder.ContainerdDebian},
 	} {
-		t.Run(kind, func(t *testing.T) {
+		t.Run(spec.Install, func(t *testing.T) {
+			spec.Kubernetes, spec.Disk = older, diskSize
 			b := newBed(t, spec)
 			n := b.First(cluster.RoleControlPlane)
 			r := b.CreateRelease(t, newer)
-			contents := filesOf(t, n)
-			label(t, n, slices.Sorted(maps.Keys(contents)))
-			must(t, b.WaitRecovered(t.Context(), recovery))
-			before := attributesOf(t, n, contents)
-
 			b.prefetch(t, r, n)
+			labeled := label(t, n, filesOf(t, n))
+
 			b.apply(t, n)
 			must(t, b.WaitReady(t.Context(), recovery))
-			compareAttributes(t, n, kind+"_upgrade", before, contents)
+			labeled.compare(t, n, "upgrade")
 
 			_, err := n.Exec(t.Context(), "systemctl", "stop", agentUnit)
 			must(t, err)
 			must(t, undo(t, n))
 			b.wentBack(t, n)
-			compareAttributes(t, n, kind+"_rollback", before, contents)
+			labeled.compare(t, n, "rollback")
 		})
 	}
+}
+
+// labeled are files with unusual attributes: their digests, their attributes, and all files that
+// the host had at that time.
+type labeled struct {
+	contents, attributes bed.State
+	existed              []string
 }
 
 // filesOf returns the digests of the files that an upgrade may change.
@@ -59,68 +68,84 @@ func filesOf(t *testing.T, n *cluster.Node) bed.State {
 	return state
 }
 
-const (
-	templates = "/root/templates"
-	labeled   = templates + "/copy"
-)
+// mark is newer than the attributes that the test has set.
+const mark = "/root/labeled"
 
-// label replaces files by copies with the attributes of a template, since a running binary cannot
-// be opened for it, and restarts the node.
-func label(t *testing.T, n *cluster.Node, files []string) {
+// label sets the attributes of files. The owner of a packaged file stays: the package decides about
+// it.
+func label(t *testing.T, n *cluster.Node, contents bed.State) labeled {
 	t.Helper()
-	run := func(in io.Reader, argv ...string) string {
-		t.Helper()
-		out, err := n.ExecInput(t.Context(), in, argv...)
+	for _, path := range slices.Sorted(maps.Keys(contents)) {
+		file, err := n.Open(path)
 		must(t, err)
-		return string(out)
+		must(t, setAttributes(file, packaged(t, n, path)))
+		must(t, file.Close())
 	}
-	run(nil, "mkdir", "-p", templates)
-	run(bytes.NewReader(templateArchive(t)), "tar", "--extract", "--xattrs", "--xattrs-include=*", "--acls", "--directory", templates, "--file", "-")
-	executables := strings.Fields(run(nil, slices.Concat([]string{"find"}, files, []string{"-perm", "/111"})...))
-	for _, file := range files {
-		template := templates + "/plain"
-		if slices.Contains(executables, file) {
-			template = templates + "/executable"
+	before := attributesOf(t, n, contents)
+	for path, attributes := range before {
+		for _, want := range []string{"acl=user::rw", "security.selinux=", "trusted.origin=", "user.origin="} {
+			must(t, mentions(path+" has "+attributes, want))
 		}
-		preserve := "--preserve=mode,ownership,xattr"
-		if _, err := n.Exec(t.Context(), "dpkg-query", "--search", "*"+file); err == nil {
-			preserve = "--preserve=xattr" // the package, which may list /usr/lib for /lib, decides about the rest
-		}
-		run(nil, "cp", "--preserve=all", file, labeled)
-		run(nil, "cp", "--attributes-only", preserve, template, labeled)
-		run(nil, "mv", labeled, file)
 	}
-	must(t, n.Poweroff(t.Context()))
-	must(t, n.Start(t.Context()))
+	_, err := n.Exec(t.Context(), "touch", mark)
+	must(t, err)
+	return labeled{contents: contents, attributes: before, existed: search(t, n)}
 }
 
-// templateArchive has an empty file for binaries and one for all others.
-func templateArchive(t *testing.T) []byte {
+// packaged reports whether a file belongs to a package. A deb package can list /usr/lib as /lib.
+func packaged(t *testing.T, n *cluster.Node, path string) bool {
 	t.Helper()
-	var out bytes.Buffer
-	archive := tar.NewWriter(&out)
-	for name, mode := range map[string]uint16{"plain": 6, "executable": 7} {
-		must(t, archive.WriteHeader(&tar.Header{
-			Name: name, Mode: int64(mode) << 6, Uid: 12345, Gid: 54321, Format: tar.FormatPAX,
-			PAXRecords: map[string]string{
-				"SCHILY.xattr.user.origin":             "golden image",
-				"SCHILY.xattr.security.selinux":        "system_u:object_r:" + name + "_t:s0\x00",
-				"SCHILY.xattr.system.posix_acl_access": string(accessList(mode)),
-			},
-		}))
+	argv := []string{"dpkg-query", "--search", "*" + strings.TrimPrefix(path, "/usr")}
+	if n.Install() == builder.InstallRpm {
+		argv = []string{"rpm", "--query", "--file", path}
 	}
-	must(t, archive.Close())
-	return out.Bytes()
+	_, err := n.Exec(t.Context(), argv...)
+	return err == nil
 }
 
-// accessList is an ACL: the owner has all rights of the mode, user 777 may read and execute.
-func accessList(mode uint16) []byte {
+const accessXattr = "system.posix_acl_access"
+
+func setAttributes(file *os.File, packaged bool) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	rights, kind := uint16(6), "plain"
+	if info.Mode()&0o111 != 0 {
+		rights, kind = 7, "executable"
+	}
+	if !packaged {
+		if err := file.Chown(12345, 54321); err != nil {
+			return err
+		}
+	}
+	for name, value := range map[string][]byte{
+		accessXattr:        accessList(rights),
+		"security.selinux": []byte("system_u:object_r:" + kind + "_t:s0\x00"),
+		"trusted.origin":   []byte("golden image"),
+		"user.origin":      []byte("golden image"),
+	} {
+		if err := unix.Fsetxattr(int(file.Fd()), name, value, 0); err != nil {
+			return &os.PathError{Op: "setxattr " + name, Path: file.Name(), Err: err}
+		}
+	}
+	return nil
+}
+
+// The tags of an ACL, in the order of their entries.
+var accessTags = []struct {
+	tag  uint16
+	name string
+}{{1, "user:"}, {2, "user"}, {4, "group:"}, {8, "group"}, {16, "mask:"}, {32, "other:"}}
+
+// accessList is an ACL: the owner has all rights, user 777 may read and execute.
+func accessList(rights uint16) []byte {
 	const nobody = 1<<32 - 1
 	out := binary.LittleEndian.AppendUint32(nil, 2)
 	for _, entry := range []struct {
 		tag, rights uint16
 		id          uint32
-	}{{1, mode, nobody}, {2, mode &^ 2, 777}, {4, 0, nobody}, {16, mode &^ 2, nobody}, {32, 0, nobody}} {
+	}{{1, rights, nobody}, {2, rights &^ 2, 777}, {4, 0, nobody}, {16, rights &^ 2, nobody}, {32, 0, nobody}} {
 		out = binary.LittleEndian.AppendUint16(out, entry.tag)
 		out = binary.LittleEndian.AppendUint16(out, entry.rights)
 		out = binary.LittleEndian.AppendUint32(out, entry.id)
@@ -128,65 +153,119 @@ func accessList(mode uint16) []byte {
 	return out
 }
 
+// accessText formats an ACL as getfacl does: user::rw-,user:777:r--,…
+func accessText(list []byte) string {
+	var entries []string
+	for entry := range slices.Chunk(list[min(4, len(list)):], 8) {
+		if len(entry) < 8 {
+			return fmt.Sprintf("%q", list)
+		}
+		text := ""
+		for _, known := range accessTags {
+			if known.tag != binary.LittleEndian.Uint16(entry) {
+				continue
+			}
+			text = known.name
+			if !strings.HasSuffix(text, ":") {
+				text += fmt.Sprint(":", binary.LittleEndian.Uint32(entry[4:]))
+			}
+		}
+		rights := fs.FileMode(binary.LittleEndian.Uint16(entry[2:])).String()
+		entries = append(entries, text+":"+rights[len(rights)-3:])
+	}
+	return strings.Join(entries, ",")
+}
+
 // attributesOf describes owner, mode, ACL and extended attributes of those files that exist.
 func attributesOf(t *testing.T, n *cluster.Node, files bed.State) bed.State {
 	t.Helper()
-	const copies = "/root/attributes"
-	run := func(argv ...string) []byte {
-		t.Helper()
-		out, err := n.Exec(t.Context(), argv...)
-		must(t, err)
-		return out
-	}
-	run("rm", "-rf", copies)
-	run("mkdir", copies)
-	present := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(file string) bool {
-		_, err := n.Exec(t.Context(), "test", "-f", file)
-		return err != nil
-	})
-	run(slices.Concat([]string{"cp", "--attributes-only", "--preserve=mode,ownership,xattr", "--parents"}, present, []string{copies})...)
-	archive := tar.NewReader(bytes.NewReader(run("tar", "--create", "--xattrs", "--xattrs-include=*", "--directory", copies, "--file", "-", ".")))
 	found := bed.State{}
-	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return found
-		}
-		must(t, err)
-		if header.Typeflag != tar.TypeReg {
+	for path := range files {
+		file, err := n.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		text := fmt.Sprintf("%d:%d %o", header.Uid, header.Gid, header.Mode)
-		for _, name := range slices.Sorted(maps.Keys(header.PAXRecords)) {
-			if attribute, ok := strings.CutPrefix(name, "SCHILY.xattr."); ok {
-				text += fmt.Sprintf(" %s=%q", attribute, header.PAXRecords[name])
-			}
-		}
-		found[strings.TrimPrefix(header.Name, ".")] = text
+		must(t, err)
+		found[path], err = describe(file)
+		must(t, errors.Join(err, file.Close()))
 	}
+	return found
 }
 
-// compareAttributes compares the files that still exist, and prints each with whether its content
-// was changed.
-func compareAttributes(t *testing.T, n *cluster.Node, name string, before, contents bed.State) {
-	t.Helper()
-	after, now := attributesOf(t, n, before), filesOf(t, n)
-	changed, differing := 0, 0
-	for _, file := range slices.Sorted(maps.Keys(after)) {
-		content := "same content"
-		if now[file] != contents[file] {
-			content, changed = "new content", changed+1
+func describe(file *os.File) (string, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	owner := info.Sys().(*syscall.Stat_t) //nolint:forcetypeassert // on Linux
+	text := fmt.Sprintf("owner=%d:%d mode=%v", owner.Uid, owner.Gid, info.Mode())
+	buffer := make([]byte, 64<<10)
+	size, err := unix.Flistxattr(int(file.Fd()), buffer)
+	if err != nil {
+		return "", &os.PathError{Op: "listxattr", Path: file.Name(), Err: err}
+	}
+	names := slices.Sorted(strings.SplitSeq(strings.TrimSuffix(string(buffer[:size]), "\x00"), "\x00"))
+	for _, name := range names {
+		if name == "" {
+			continue
 		}
-		t.Logf("%s: %s, %s", file, content, after[file])
-		if after[file] != before[file] {
-			differing++
-			t.Errorf("%s had %s, and has %s", file, before[file], after[file])
+		size, err := unix.Fgetxattr(int(file.Fd()), name, buffer)
+		switch {
+		case err != nil:
+			return "", &os.PathError{Op: "getxattr " + name, Path: file.Name(), Err: err}
+		case name == accessXattr:
+			text += " acl=" + accessText(buffer[:size])
+		default:
+			text += fmt.Sprintf(" %s=%q", name, buffer[:size])
 		}
 	}
-	if changed == 0 && strings.HasSuffix(name, "upgrade") {
+	return text, nil
+}
+
+// compare compares the files that still exist, and prints each with whether its content was
+// changed, which is unknown of certificates and kubeconfigs. It fails for a file that was changed,
+// but is not among them.
+func (l labeled) compare(t *testing.T, n *cluster.Node, after string) {
+	t.Helper()
+	now, contents := attributesOf(t, n, l.attributes), filesOf(t, n)
+	changed, differing := 0, 0
+	for _, path := range slices.Sorted(maps.Keys(now)) {
+		content := "same content"
+		switch {
+		case contents[path] != l.contents[path]:
+			content, changed = "new content", changed+1
+		case contents[path] == bed.Present:
+			content = "any content"
+		}
+		t.Logf("%s: %s, %s", path, content, now[path])
+		if now[path] != l.attributes[path] {
+			differing++
+			t.Errorf("%s had %s, and has %s", path, l.attributes[path], now[path])
+		}
+	}
+	if changed == 0 && after == "upgrade" {
 		t.Error("the upgrade has changed no file, so nothing is compared")
 	}
-	show(t, "agent_attributes_"+name+"_files", float64(len(after)), "files")
-	show(t, "agent_attributes_"+name+"_changed", float64(changed), "files")
-	show(t, "agent_attributes_"+name+"_differing", float64(differing), "files")
+	for _, path := range search(t, n, "-cnewer", mark) {
+		if _, compared := l.attributes[path]; !compared && slices.Contains(l.existed, path) {
+			t.Errorf("%s was changed by the %s, and its attributes are not compared", path, after)
+		}
+	}
+	name := "agent_attributes_" + n.Install() + "_" + after
+	show(t, name+"_files", float64(len(now)), "files")
+	show(t, name+"_changed", float64(changed), "files")
+	show(t, name+"_differing", float64(differing), "files")
+}
+
+// search returns the files where an upgrade may change some, except those of the agent itself, of
+// the package manager, and of the state of the kubelet.
+func search(t *testing.T, n *cluster.Node, expression ...string) []string {
+	t.Helper()
+	out, err := n.Exec(t.Context(), slices.Concat(
+		[]string{"find", "/etc", "/usr", "/opt", "/var/lib/kubelet", "-xdev", "("},
+		[]string{"-path", "/etc/refit", "-o", "-path", "/etc/ld.so.cache", "-o", "-path", "/etc/kubernetes/tmp"},
+		[]string{"-o", "-path", "/var/lib/kubelet/*", "!", "-name", "*.yaml", "!", "-name", "*.env", "-o", "-name", "*.refit-*"},
+		[]string{")", "-prune", "-o", "-type", "f"}, expression, []string{"-print"})...)
+	must(t, err)
+	return slices.Collect(lines(string(out)))
 }
