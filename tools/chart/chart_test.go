@@ -121,8 +121,8 @@ func TestTheChartInstallsWhatRefitInstalls(t *testing.T) {
 					continue
 				}
 				labels = other.GetLabels()
-				// `refit uninstall` recognizes objects by it, also those that Argo CD applies: only `helm
-				// install` adds it by itself.
+				// `refit uninstall` recognizes objects by it, also those that Argo CD applies: only
+				// `helm install` adds it by itself.
 				if labels[labelManagedBy] != "Helm" {
 					t.Errorf("%s has the labels %v", keyOf(object), labels)
 				}

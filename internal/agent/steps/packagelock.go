@@ -9,8 +9,8 @@ import (
 )
 
 // lockPackages waits for other package managers, and keeps them out until UnlockPackages. It is
-// taken before the first step that uses one: a host must not wait with half of its upgrade done, and
-// a call inside a step has too little time to wait.
+// taken before the first step that uses one: a host must not wait with half of its upgrade done,
+// and a call inside a step has too little time to wait.
 func lockPackages(ctx context.Context, h *Host) error {
 	driver := h.packageManager()
 	if driver == nil {

@@ -25,8 +25,8 @@ func TestAgentCI(t *testing.T) {
 	show(t, "agent_ci", time.Since(begun).Seconds(), "s")
 }
 
-// upgradeWithKills upgrades a node to a release while its agent is killed at every point, and prints
-// figures with this name.
+// upgradeWithKills upgrades a node to a release while its agent is killed at every point, and
+// prints figures with this name.
 func (b *agents) upgradeWithKills(t *testing.T, n *cluster.Node, r *bed.Release, name string) {
 	t.Helper()
 	must(t, crashAt(t.Context(), n, crashEach))

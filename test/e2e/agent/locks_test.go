@@ -63,9 +63,10 @@ var otherManagers = []otherManager{
 	},
 }
 
-// TestAgentPackageLock runs dpkg or rpm on the host for a while, in the full variant for longer than
-// any step may take: the agent reports the wait, rolls nothing back, and continues once the other
-// one has ended. From then on it keeps other package managers out until the upgrade has ended.
+// TestAgentPackageLock runs dpkg or rpm on the host for a while, in the full variant for longer
+// than any step may take: the agent reports the wait, rolls nothing back, and continues once the
+// other one has ended. From then on it keeps other package managers out until the upgrade has
+// ended.
 func TestAgentPackageLock(t *testing.T) {
 	for _, other := range otherManagers {
 		t.Run(other.install, func(t *testing.T) {

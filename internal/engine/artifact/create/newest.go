@@ -59,8 +59,8 @@ func (o *Online) Newest(ctx context.Context, minor string, doing func(string)) (
 	return slices.MaxFunc(common, skew.Version.Compare).String(), nil
 }
 
-// versionsOf returns the versions of a minor version that packages have for an architecture, without
-// pre-releases.
+// versionsOf returns the versions of a minor version that packages have for an architecture,
+// without pre-releases.
 func versionsOf(found []upstream.Package, minor, arch string, archOf func(string) string) (out []skew.Version) {
 	for i := range found {
 		p := &found[i]
