@@ -34,6 +34,7 @@ E2E_BACKUP_RUN ?= ^(TestBackupDrill|TestBackupRestoreSingle)$$
 E2E_BACKUP_FULL_RUN ?= ^TestBackup
 E2E_HOSTS_RUN ?= ^TestHostsCI$$
 E2E_HOSTS_FULL_RUN ?= ^(TestHosts|TestVirtualIP|TestExternalEtcd|TestKubespray|TestRpm)
+E2E_ADOPTION_RUN ?= ^TestAdoption
 
 # The targets of `make ci`, in order.
 CI := verify-tidy verify-generate language lint site verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade e2e-hosts
@@ -332,6 +333,11 @@ e2e-hosts: ## Check that Refit recognizes kinds of hosts, such as those with a v
 .PHONY: e2e-hosts-full
 e2e-hosts-full: ## Upgrade clusters with a virtual IP, an external etcd, the layout of kubespray, and rpm packages, with faults; E2E_HOSTS_FULL_RUN selects some
 	$(call e2e,$(E2E_HOSTS_FULL_RUN),3h)
+
+# The first run builds a registry.
+.PHONY: e2e-adoption
+e2e-adoption: ## Upgrade clusters of each kind of hosts with two commands, with content from mirrors of upstream
+	$(call e2e,$(E2E_ADOPTION_RUN),90m)
 
 ##@ CI
 

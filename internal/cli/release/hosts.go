@@ -8,6 +8,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/engine/artifact/create"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
@@ -42,7 +43,8 @@ func (c *Creation) parseKinds() error {
 	return nil
 }
 
-// For selects the kinds and platforms of the hosts of a cluster, as their agents report them.
+// For selects the kinds and platforms of the hosts of a cluster, as their agents report them, and
+// the repository of its images, unless the user named another one.
 func (c *Creation) For(s *cluster.Snapshot) error {
 	c.Servers.Kinds, c.Servers.Archs = nil, nil
 	var unknown []string
@@ -68,5 +70,8 @@ func (c *Creation) For(s *cluster.Snapshot) error {
 	}
 	slices.Sort(c.Servers.Kinds)
 	slices.Sort(c.Servers.Archs)
+	if s.Kubeadm != nil && (c.Servers.Repository == "" || c.Servers.Repository == create.Repository) {
+		c.Servers.Repository = s.Kubeadm.ImageRepository
+	}
 	return nil
 }

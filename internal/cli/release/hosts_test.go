@@ -26,6 +26,19 @@ func TestFilesForTheHostsOfACluster(t *testing.T) {
 	}
 }
 
+func TestTheRepositoryOfImagesIsThatOfTheCluster(t *testing.T) {
+	for given, want := range map[string]string{"": "registry.example/k8s", "registry.k8s.io": "registry.example/k8s", "other.example": "other.example"} {
+		c := &Creation{}
+		c.Servers.Repository = given
+		err := c.For(&cluster.Snapshot{
+			Nodes: []cluster.Node{hostOf("a", refitv1alpha1.PackageDeb, "amd64")}, Kubeadm: &cluster.Kubeadm{ImageRepository: "registry.example/k8s"},
+		})
+		if err != nil || c.Servers.Repository != want {
+			t.Errorf("given %q: %q %v, want %q", given, c.Servers.Repository, err, want)
+		}
+	}
+}
+
 func TestHostsOfUnknownKindAreNotGuessed(t *testing.T) {
 	for situation, unknown := range map[string]cluster.Node{
 		"without a report": {Name: "b", OS: "linux"},

@@ -23,6 +23,7 @@ type mirrors struct {
 	Packages        string   `json:"packages"`
 	PackageKeys     []string `json:"packageKeys"`
 	ImageRepository string   `json:"imageRepository"`
+	ImageMirror     string   `json:"imageMirror"`
 }
 
 // readMirrors reads the user's mirrors, which need not exist.
@@ -59,6 +60,7 @@ func (c *Creation) useMirrors(given func(flag string) bool) error {
 		"runc-downloads":   {&c.Servers.RuncDownloads, found.RuncDownloads},
 		"packages":         {&c.Servers.Packages, found.Packages},
 		"image-repository": {&c.Servers.Repository, found.ImageRepository},
+		"image-mirror":     {&c.Servers.Mirror, found.ImageMirror},
 	} {
 		if field.from != "" && !given(flag) {
 			*field.to = field.from

@@ -55,7 +55,7 @@ func StartMinIO(t *testing.T, host, data string) ObjectStore {
 	}
 	address := freeAddress(t, host)
 	s := ObjectStore{address, data}
-	s.start(t, "/minio/health/live", environment, binaries.MinIO, "server", data, "--address", address, "--quiet")
+	startServer(t, "http://"+address+"/minio/health/live", environment, binaries.MinIO, "server", data, "--address", address, "--quiet")
 	Must(t, s.MinIO(t).MakeBucket(t.Context(), Bucket, minio.MakeBucketOptions{}))
 	return s
 }
@@ -77,14 +77,13 @@ func StartGCS(t *testing.T, host, data string) ObjectStore {
 	address := freeAddress(t, host)
 	_, port, err := net.SplitHostPort(address)
 	Must(t, err)
-	s := ObjectStore{address, data}
-	s.start(t, "/storage/v1/b/"+Bucket, nil, binaries.FakeGCS, "-scheme", "http", "-host", host, "-port", port,
+	startServer(t, "http://"+address+"/storage/v1/b/"+Bucket, nil, binaries.FakeGCS, "-scheme", "http", "-host", host, "-port", port,
 		"-public-host", host, "-backend", "filesystem", "-filesystem-root", data)
-	return s
+	return ObjectStore{address, data}
 }
 
-// start starts a server that ends with the test, and waits until it answers.
-func (s ObjectStore) start(t *testing.T, path string, environment []string, binary string, args ...string) {
+// startServer starts a server that ends with the test, and waits until it answers at a URL.
+func startServer(t *testing.T, url string, environment []string, binary string, args ...string) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	Must(t, err)
@@ -107,7 +106,7 @@ func (s ObjectStore) start(t *testing.T, path string, environment []string, bina
 			t.Logf("%s:\n%s", filepath.Base(binary), text)
 		}
 	})
-	waitForServer(t, "http://"+s.Address+path, ended)
+	waitForServer(t, url, ended)
 }
 
 func freeAddress(t *testing.T, host string) string {

@@ -123,7 +123,7 @@ func (m *builder) hasBinary(name, arch string) bool {
 }
 
 func (m *builder) onlineImages(ctx context.Context, arch string) error {
-	r := newRegistry(cmp.Or(m.Online.Repository, Repository))
+	r := newRegistry(cmp.Or(m.Online.Repository, Repository), m.Online.Mirror)
 	for _, c := range components {
 		if m.without(c.name) || m.hasImage(c.name, arch) {
 			continue

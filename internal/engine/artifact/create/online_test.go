@@ -115,6 +115,22 @@ func TestReleaseFromUpstream(t *testing.T) {
 	}
 }
 
+func TestImagesOfAMirrorKeepTheirNames(t *testing.T) {
+	u := newUpstream(t)
+	u.image("coredns/coredns:v1.14.2")
+	o := u.options()
+	o.Online.Repository, o.Online.Mirror = "", u.URL+"/mirror"
+	result, err := Payload(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, image := range result.Payload.Images {
+		if short, is := strings.CutPrefix(image.Name, "registry.k8s.io/"); !is || image.Config != digestOf(configText(short)) {
+			t.Errorf("%+v", image)
+		}
+	}
+}
+
 func TestFoldersComeBeforeUpstream(t *testing.T) {
 	u := newUpstream(t)
 	o := u.options()
@@ -197,7 +213,7 @@ func TestImageNamesDependOnTheRegistry(t *testing.T) {
 		"registry.example:5000/k8s": "registry.example:5000/k8s/coredns:v1",
 		"http://localhost:5000":     "localhost:5000/coredns:v1",
 	} {
-		if got := newRegistry(repository).nameOf("coredns", "v1"); got != want {
+		if got := newRegistry(repository, "").nameOf("coredns", "v1"); got != want {
 			t.Errorf("%s: %s, want %s", repository, got, want)
 		}
 	}
@@ -210,6 +226,7 @@ func TestAddressesWithoutCredentials(t *testing.T) {
 		"a password in the address of binaries": func(o *Online) { o.Downloads = "https://user:secret@mirror.example/k8s" },
 		"a password that is no URL":             func(o *Online) { o.RuncDownloads = "https://user:secret@mirror example:x/" },
 		"a password of a registry":              func(o *Online) { o.Repository = "user:secret@registry.example/k8s" },
+		"a password of a mirror":                func(o *Online) { o.Mirror = "https://user:secret@registry.example/k8s" },
 		"no scheme":                             func(o *Online) { o.Packages = "mirror.example/k8s" },
 		"a file":                                func(o *Online) { o.Downloads = "file:///srv/secret" },
 		"a query":                               func(o *Online) { o.Packages = "https://mirror.example/k8s?a=b" },

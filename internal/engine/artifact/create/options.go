@@ -39,6 +39,9 @@ type Online struct {
 	// Repository has the images, such as registry.k8s.io or registry.example:5000/mirror. With the
 	// prefix http:// Refit uses no TLS.
 	Repository string
+	// Mirror serves the repository at another address, such as https://mirror.example. The images
+	// keep their names: the hosts have a mirror of their own, as in containerd's hosts.toml.
+	Mirror string
 	// Packages has a package repository of each minor version and kind below it, such as
 	// https://pkgs.k8s.io/core:/stable:/.
 	Packages string
@@ -135,8 +138,10 @@ func (o *Online) check() error {
 			return err
 		}
 	}
-	if o.Repository != "" && !repositoryPattern.MatchString(o.Repository) {
-		return errors.New("the repository of the images is not one such as registry.example/mirror, without a user and a password")
+	for _, repository := range []string{o.Repository, o.Mirror} {
+		if repository != "" && !repositoryPattern.MatchString(repository) {
+			return errors.New("the repository of the images is not one such as registry.example/mirror, without a user and a password")
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 
@@ -15,8 +16,11 @@ import (
 
 // registry is a client of the OCI distribution API.
 type registry struct {
-	scheme, host, path string
-	token              map[string]string // by repository
+	host, path string // in the names of images
+	// server is the host that is queried, and prefix precedes the repositories there: those of a
+	// mirror, or of the registry itself.
+	scheme, server, prefix string
+	token                  map[string]string // by repository
 }
 
 // manifestTypes are the accepted media types.
@@ -27,13 +31,24 @@ var manifestTypes = strings.Join([]string{
 
 var challengePart = regexp.MustCompile(`(realm|service|scope)="([^"]*)"`)
 
-func newRegistry(repository string) *registry {
-	r := &registry{scheme: "https", token: map[string]string{}}
-	if plain, is := strings.CutPrefix(repository, "http://"); is {
-		r.scheme, repository = "http", plain
+func newRegistry(repository, mirror string) *registry {
+	r := &registry{token: map[string]string{}}
+	r.scheme, r.host, r.path = splitRepository(repository)
+	r.server = r.host
+	if mirror != "" {
+		r.scheme, r.server, r.prefix = splitRepository(mirror)
 	}
-	r.host, r.path, _ = strings.Cut(strings.Trim(strings.TrimPrefix(repository, "https://"), "/"), "/")
 	return r
+}
+
+// splitRepository returns the parts of a repository such as http://registry.example/mirror.
+func splitRepository(repository string) (scheme, host, path string) {
+	scheme = "https"
+	if plain, is := strings.CutPrefix(repository, "http://"); is {
+		scheme, repository = "http", plain
+	}
+	host, path, _ = strings.Cut(strings.Trim(strings.TrimPrefix(repository, "https://"), "/"), "/")
+	return scheme, host, path
 }
 
 // nameOf returns the full name of an image. Only in the registry of upstream CoreDNS is in a folder
@@ -53,7 +68,7 @@ func (r *registry) nameOf(name, tag string) string {
 // documents that are referenced by digest.
 func (r *registry) configOf(ctx context.Context, image, arch string) (string, error) {
 	name := strings.TrimPrefix(image, r.host+"/")
-	repository, tag := name[:strings.LastIndex(name, ":")], name[strings.LastIndex(name, ":")+1:]
+	repository, tag := path.Join(r.prefix, name[:strings.LastIndex(name, ":")]), name[strings.LastIndex(name, ":")+1:]
 	raw, err := r.get(ctx, repository, "manifests", tag)
 	if err != nil {
 		return "", err
@@ -118,7 +133,7 @@ func (r *registry) getByDigest(ctx context.Context, repository, kind, digest str
 }
 
 func (r *registry) get(ctx context.Context, repository, kind, reference string) ([]byte, error) {
-	address := fmt.Sprintf("%s://%s/v2/%s/%s/%s", r.scheme, r.host, repository, kind, reference)
+	address := fmt.Sprintf("%s://%s/v2/%s/%s/%s", r.scheme, r.server, repository, kind, reference)
 	headers := http.Header{"Accept": {manifestTypes}}
 	if token := r.token[repository]; token != "" {
 		headers.Set("Authorization", "Bearer "+token)

@@ -1,7 +1,8 @@
 package versions
 
-// Object stores for tests of backups. MinIO has no tags that a Go module can name.
+// Servers for tests. MinIO has no tags that a Go module can name.
 const (
 	MinIO         = "v0.0.0-20260212201848-7aac2a2c5b7c"
 	FakeGCSServer = "v1.56.1"
+	Distribution  = "v3.1.2" // a registry
 )

@@ -1,0 +1,4 @@
+// Package adoption installs Refit on clusters as users have them and upgrades them with content
+// from mirrors in the layout of upstream: package repositories, downloads and a registry, each made
+// by the tools that upstream uses.
+package adoption

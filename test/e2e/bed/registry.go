@@ -1,0 +1,26 @@
+package bed
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/progress"
+)
+
+// StartRegistry starts a registry of images without TLS on an address of this machine, and returns
+// its host and port. It ends with the test.
+func StartRegistry(t *testing.T, host, data string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	Must(t, err)
+	binary, err := builder.New(filepath.Join(cache, "refit-testbed"), progress.New(os.Stderr)).Registry(context.WithoutCancel(t.Context()))
+	Must(t, err)
+	address := freeAddress(t, host)
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	Must(t, os.WriteFile(config, []byte("version: 0.1\nlog: {level: warn}\nhttp: {addr: '"+address+"'}\nstorage: {filesystem: {rootdirectory: "+data+"}}\n"), 0o644))
+	startServer(t, "http://"+address+"/v2/", nil, binary, "serve", config)
+	return address
+}
