@@ -25,6 +25,7 @@ import (
 // Releases are the ClusterReleases of a cluster: *operations.Cluster.
 type Releases interface {
 	Release(ctx context.Context, name string) (*refitv1alpha1.ClusterRelease, error)
+	MayCreateRelease(ctx context.Context) error
 	CreateRelease(ctx context.Context, release *refitv1alpha1.ClusterRelease) error
 }
 
@@ -46,7 +47,8 @@ type Addition struct {
 	Confirm func(ctx context.Context, question string) error
 }
 
-// Add adds the ClusterRelease. It fails before it reads any file if the key is not pinned.
+// Add adds the ClusterRelease. It fails before it reads any file if the key is not pinned or the
+// user lacks the permission.
 func (a *Addition) Add(ctx context.Context, cluster string, installed Installation, to Releases) (*cliv1alpha1.AddedRelease, error) {
 	public, err := a.publicKey()
 	if err != nil {
@@ -55,6 +57,9 @@ func (a *Addition) Add(ctx context.Context, cluster string, installed Installati
 	keys, err := within(ctx, a.Timeout, func(ctx context.Context) ([]artifact.PublicKey, error) { return pinned(ctx, installed, public) })
 	if err != nil {
 		return nil, err
+	}
+	if _, err := within(ctx, a.Timeout, func(ctx context.Context) (any, error) { return nil, to.MayCreateRelease(ctx) }); err != nil {
+		return nil, fmt.Errorf("cannot add a ClusterRelease: %w", err)
 	}
 	raw, err := a.Content(ctx, a.Log)
 	if err != nil {

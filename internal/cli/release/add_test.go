@@ -23,7 +23,10 @@ type target struct {
 	pinned   []string // files of public keys
 	releases map[string]*refitv1alpha1.ClusterRelease
 	created  int
+	refused  error // the user may not create them
 }
+
+func (c *target) MayCreateRelease(context.Context) error { return c.refused }
 
 func (c *target) Existing(ctx context.Context) (install.Existing, error) {
 	out := install.Existing{Keys: map[string]string{}}
@@ -191,15 +194,28 @@ func (s *silent) Release(ctx context.Context, name string) (*refitv1alpha1.Clust
 	return s.target.Release(ctx, name)
 }
 
+func (s *silent) MayCreateRelease(ctx context.Context) error { return s.wait(ctx) }
+
 func (s *silent) CreateRelease(ctx context.Context, _ *refitv1alpha1.ClusterRelease) error {
 	return s.wait(ctx)
+}
+
+func TestWithoutPermissionNothingIsReadOrSigned(t *testing.T) {
+	private, public := keyPair(t)
+	c := &target{pinned: []string{public}, refused: errors.New("you may not")}
+	a := addition(t, private)
+	a.Content = func(context.Context, io.Writer) ([]byte, error) { t.Error("the content was read"); return nil, nil }
+	a.Confirm = func(context.Context, string) error { t.Error("the user was prompted"); return nil }
+	if _, err := a.Add(t.Context(), "prod", c, c); !errors.Is(err, c.refused) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestAddEndsIfTheAPIServerDoesNotAnswer(t *testing.T) {
 	private, public := keyPair(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for answers := range 3 {
+	for answers := range 4 {
 		a := addition(t, private)
 		a.Timeout = 20 * time.Millisecond
 		c := &silent{target{pinned: []string{public}}, answers}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -125,19 +124,12 @@ func (c *Cluster) ProveIdentity(ctx context.Context, store, name string, recipie
 
 // MayMarkDeleted returns an error if the user may not record that backups are deleted.
 func (c *Cluster) MayMarkDeleted(ctx context.Context) error {
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Group: refitv1alpha1.GroupVersion.Group, Resource: "etcdbackups", Subresource: "status", Verb: "patch",
-		},
-	}}
-	if err := c.Client.Create(ctx, review); err != nil {
-		return fmt.Errorf("cannot determine whether you may patch etcdbackups/status: %w", err)
-	}
-	if !review.Status.Allowed {
-		return errors.New("you may not patch etcdbackups/status, which records that a backup is deleted, so nothing was deleted. " +
+	allowed, err := c.allowed(ctx, "patch", "etcdbackups", "status")
+	if err == nil && !allowed {
+		err = errors.New("you may not patch etcdbackups/status, which records that a backup is deleted, so nothing was deleted. " +
 			"Ask an administrator for the ClusterRole refit-approver: `kubectl create clusterrolebinding NAME --clusterrole refit-approver --user USER`")
 	}
-	return nil
+	return err
 }
 
 // MarkDeleted records in the status of an EtcdBackup that its stored attempt is deleted.

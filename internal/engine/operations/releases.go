@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +17,15 @@ func (c *Cluster) Release(ctx context.Context, name string) (*refitv1alpha1.Clus
 		return nil, fmt.Errorf("cannot read ClusterRelease %s: %w", name, err)
 	}
 	return out, nil
+}
+
+// MayCreateRelease returns an error if the user may not create ClusterReleases.
+func (c *Cluster) MayCreateRelease(ctx context.Context) error {
+	allowed, err := c.allowed(ctx, "create", "clusterreleases", "")
+	if err == nil && !allowed {
+		err = errors.New("you may not create clusterreleases. Ask an administrator for a ClusterRole with this permission, or to add the ClusterRelease")
+	}
+	return err
 }
 
 // CreateRelease creates a ClusterRelease.
