@@ -46,9 +46,12 @@ backend api-servers
 {{- end}}
 `))
 
-// ensureMachine prepares the machine: kernel limits, the bridge, and the load balancer, unless they
-// exist.
+// ensureMachine prepares the machine: kernel modules and limits, the bridge, and the load balancer,
+// unless they exist.
 func (c *Cluster) ensureMachine(ctx context.Context) error {
+	if err := machine.LoadKernelModules(ctx); err != nil {
+		return err
+	}
 	if err := machine.RaiseKernelLimits(); err != nil {
 		return err
 	}

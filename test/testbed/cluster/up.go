@@ -17,6 +17,7 @@ import (
 var tools = []machine.Tool{
 	{Name: "haproxy", Package: "haproxy"},
 	{Name: "mkfs.ext4", Package: "e2fsprogs"},
+	{Name: "modprobe", Package: "kmod"},
 	{Name: "mount", Package: "mount"},
 	{Name: "nsenter", Package: "util-linux"},
 	{Name: "systemd-nspawn", Package: "systemd-container"},
