@@ -10,6 +10,7 @@ import (
 
 	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
+	"github.com/refit-dev/refit/test/testbed/machine"
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
@@ -64,7 +65,7 @@ func Up(tb testing.TB, spec cluster.Spec) *cluster.Cluster {
 func remove(tb testing.TB, c *cluster.Cluster) {
 	tb.Helper()
 	// Cleanup runs after the test's context ends.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), cleanupDeadline)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), machine.Timeout(cleanupDeadline))
 	defer cancel()
 	if c.Gone() {
 		return

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
 // A seeder is a containerd that runs in a root directory, without an init system.
@@ -47,7 +49,7 @@ func (s *seeder) abandon() {
 }
 
 func (s *seeder) waitUntilItAnswers(ctx context.Context, started <-chan int) error {
-	ctx, cancel := context.WithTimeout(ctx, seedTimeout)
+	ctx, cancel := context.WithTimeout(ctx, machine.Timeout(seedTimeout))
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -97,8 +99,8 @@ func (s *seeder) stop(ctx context.Context) error {
 			return fmt.Errorf("stopping containerd: %w", s.err)
 		}
 		return nil
-	case <-time.After(seedTimeout):
-		return fmt.Errorf("stopping containerd: still running after %s", seedTimeout)
+	case <-time.After(machine.Timeout(seedTimeout)):
+		return fmt.Errorf("stopping containerd: still running after %s", machine.Timeout(seedTimeout))
 	case <-ctx.Done():
 		return fmt.Errorf("stopping containerd: %w", ctx.Err())
 	}

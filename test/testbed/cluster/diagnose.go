@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
 // Diagnose writes information about an unhealthy cluster: its nodes and Pods according to the API,
@@ -34,9 +36,9 @@ func (c *Cluster) Diagnose(ctx context.Context, out io.Writer) {
 
 // kubectlQuick runs kubectl with a short timeout: the API of a broken cluster may hang.
 func (c *Cluster) kubectlQuick(ctx context.Context, args []string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, machine.Timeout(15*time.Second))
 	defer cancel()
-	return c.Kubectl(ctx, nil, append(args, "--request-timeout=10s")...)
+	return c.Kubectl(ctx, nil, append(args, "--request-timeout="+machine.Timeout(10*time.Second).String())...)
 }
 
 // Gone reports whether the cluster has been removed.

@@ -43,7 +43,7 @@ func (t *Testbed) sweep(ctx context.Context, name string, number int) error {
 	if err != nil {
 		return err
 	}
-	if err := group.Kill(killDeadline); err != nil {
+	if err := group.Kill(machine.Timeout(killDeadline)); err != nil {
 		return err
 	}
 	if err := group.Remove(); err != nil {

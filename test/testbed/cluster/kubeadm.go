@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"text/template"
+	"time"
 
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
@@ -50,6 +51,13 @@ var kubeadmConfig = template.Must(template.New("kubeadm").Parse(`
   taints: []
 {{- end}}
 {{end -}}
+{{- define "timeouts"}}
+{{- with .Timeouts}}timeouts:
+{{- range $name, $limit := .}}
+  {{$name}}: {{$limit}}
+{{- end}}
+{{- end}}
+{{- end -}}
 apiVersion: kubeadm.k8s.io/v1beta4
 {{- if .First}}
 kind: InitConfiguration
@@ -61,6 +69,7 @@ localAPIEndpoint:
   advertiseAddress: {{.Node.Address}}
   bindPort: {{.Port}}
 {{template "registration" .}}
+{{- template "timeouts" .}}
 ---
 apiVersion: kubeadm.k8s.io/v1beta4
 kind: ClusterConfiguration
@@ -124,6 +133,7 @@ controlPlane:
     bindPort: {{.Port}}
 {{- end}}
 {{template "registration" .}}
+{{- template "timeouts" .}}
 {{- end}}
 `))
 
@@ -136,6 +146,25 @@ func cgroupDriver() (string, error) {
 	return "cgroupfs", err
 }
 
+// kubeadmTimeouts returns kubeadm's timeouts for a slow machine. On others, kubeadm's defaults apply.
+func kubeadmTimeouts() map[string]string {
+	if factor, err := machine.TimeoutFactor(); err != nil || factor == 1 {
+		return nil
+	}
+	timeouts := map[string]string{}
+	for name, usual := range map[string]time.Duration{
+		"controlPlaneComponentHealthCheck": 4 * time.Minute,
+		"discovery":                        5 * time.Minute,
+		"etcdAPICall":                      2 * time.Minute,
+		"kubeletHealthCheck":               4 * time.Minute,
+		"kubernetesAPICall":                time.Minute,
+		"tlsBootstrap":                     5 * time.Minute,
+	} {
+		timeouts[name] = machine.Timeout(usual).String()
+	}
+	return timeouts
+}
+
 func (n *Node) writeKubeadmConfig(ctx context.Context, s secrets, first bool) error {
 	driver, err := cgroupDriver()
 	if err != nil {
@@ -146,6 +175,7 @@ func (n *Node) writeKubeadmConfig(ctx context.Context, s secrets, first bool) er
 		"Node": n, "Cluster": n.c, "Secrets": s, "First": first, "Port": apiPort,
 		"PodSubnet": n.c.s.podSubnet(), "ServiceSubnet": serviceSubnet,
 		"IgnoredPreflight": IgnoredPreflight, "CgroupDriver": driver,
+		"Timeouts": kubeadmTimeouts(),
 		// Without workers, the control plane nodes run workloads.
 		"Untainted": n.Role() == RoleControlPlane && n.c.s.Workers == 0,
 	})

@@ -100,8 +100,8 @@ func (c *Cluster) ensureLoadBalancer(ctx context.Context) error {
 // waitLoadBalancer waits until haproxy accepts connections: otherwise kubeadm would fail much
 // later.
 func (c *Cluster) waitLoadBalancer(ctx context.Context, ended <-chan error, log string) error {
-	for until := time.Now().Add(5 * time.Second); ; {
-		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", c.Endpoint())
+	for until := time.Now().Add(machine.Timeout(5 * time.Second)); ; {
+		conn, err := (&net.Dialer{Timeout: machine.Timeout(time.Second)}).DialContext(ctx, "tcp", c.Endpoint())
 		if err == nil {
 			return conn.Close()
 		}

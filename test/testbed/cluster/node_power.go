@@ -92,7 +92,7 @@ func (n *Node) nspawnArgs() []string {
 // waitBooted waits for systemd. "degraded" is booted as well: some unit of the distribution fails
 // in a container.
 func (n *Node) waitBooted(ctx context.Context, exited <-chan error) error {
-	ctx, cancel := context.WithTimeout(ctx, bootDeadline)
+	ctx, cancel := context.WithTimeout(ctx, machine.Timeout(bootDeadline))
 	defer cancel()
 	var last string
 	for {
@@ -132,7 +132,8 @@ func (n *Node) Poweroff(ctx context.Context) error {
 	if err := unix.Kill(pid, sigPoweroff); err != nil {
 		return fmt.Errorf("powering off node %s: %w", n.Name(), err)
 	}
-	for until := time.Now().Add(poweroffDeadline); ; {
+	limit := machine.Timeout(poweroffDeadline)
+	for until := time.Now().Add(limit); ; {
 		pids, err := group.Processes()
 		if err != nil {
 			return err
@@ -142,7 +143,7 @@ func (n *Node) Poweroff(ctx context.Context) error {
 		}
 		if time.Now().After(until) {
 			return fmt.Errorf("node %s did not power off within %s: %d processes are left; its console: %s",
-				n.Name(), poweroffDeadline, len(pids), n.consoleFile())
+				n.Name(), limit, len(pids), n.consoleFile())
 		}
 		select {
 		case <-ctx.Done():
@@ -184,7 +185,7 @@ func (n *Node) Kill(ctx context.Context) error {
 			}
 		}
 	}
-	if err := group.Kill(killDeadline); err != nil {
+	if err := group.Kill(machine.Timeout(killDeadline)); err != nil {
 		return err
 	}
 	return n.settle(ctx, group)

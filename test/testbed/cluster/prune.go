@@ -141,7 +141,7 @@ func (t *Testbed) pruneGroups(living []string) (removed []string, err error) {
 		if err != nil {
 			return removed, err
 		}
-		if err := errors.Join(group.Kill(killDeadline), group.Remove()); err != nil {
+		if err := errors.Join(group.Kill(machine.Timeout(killDeadline)), group.Remove()); err != nil {
 			return removed, err
 		}
 		removed = append(removed, "group "+name)

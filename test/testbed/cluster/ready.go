@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
 // readyDeadline is the timeout for a cluster to be ready after the last join, or after the end of a
@@ -48,6 +50,7 @@ func (c *Cluster) wait(ctx context.Context, deadline time.Duration, check func(c
 	if err != nil {
 		return err
 	}
+	deadline = machine.Timeout(deadline)
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	for reported := time.Now(); ; {
@@ -74,7 +77,7 @@ func (c *Cluster) wait(ctx context.Context, deadline time.Duration, check func(c
 func checkOnce(
 	ctx context.Context, client kubernetes.Interface, check func(context.Context, kubernetes.Interface) ([]string, error),
 ) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, machine.Timeout(5*time.Second))
 	defer cancel()
 	return check(ctx, client)
 }

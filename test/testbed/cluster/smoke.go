@@ -10,6 +10,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/refit-dev/refit/test/testbed/machine"
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
@@ -49,7 +50,7 @@ func (c *Cluster) deploy(ctx context.Context, client string) error {
 
 // WaitWorkload waits until every replica of the workload is ready.
 func (c *Cluster) WaitWorkload(ctx context.Context) error {
-	_, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "rollout", "status", "deployment/"+workloadName, "--timeout="+workloadDeadline.String())
+	_, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "rollout", "status", "deployment/"+workloadName, "--timeout="+machine.Timeout(workloadDeadline).String())
 	return err
 }
 
@@ -64,7 +65,7 @@ func (c *Cluster) apply(ctx context.Context, manifest []byte) error {
 
 // retry repeats work until it succeeds, or returns its last error.
 func retry(ctx context.Context, limit time.Duration, work func() error) error {
-	for until := time.Now().Add(limit); ; {
+	for until := time.Now().Add(machine.Timeout(limit)); ; {
 		err := work()
 		if err == nil || time.Now().After(until) {
 			return err
@@ -96,7 +97,7 @@ func (c *Cluster) Smoke(ctx context.Context) error {
 	if err := c.deploy(ctx, c.clientNode().Name()); err != nil {
 		return err
 	}
-	_, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "wait", "--for=condition=Ready", "pod/client", "--timeout="+workloadDeadline.String())
+	_, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "wait", "--for=condition=Ready", "pod/client", "--timeout="+machine.Timeout(workloadDeadline).String())
 	if err == nil {
 		err = c.smoke(ctx)
 	}

@@ -230,7 +230,7 @@ func removeTree(dir string) error {
 
 // removeGroup retries briefly: a cgroup is busy for a moment after its last process died.
 func removeGroup(dir string) error {
-	for until := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(Timeout(5 * time.Second)); ; time.Sleep(20 * time.Millisecond) {
 		err := os.Remove(dir)
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			return nil

@@ -27,7 +27,8 @@ func (c Cgroup) Frozen() bool {
 }
 
 func (c Cgroup) freezer(want string) error {
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	limit := Timeout(30 * time.Second)
+	for until := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {
 		// Write it again on each iteration: a process that forked in the meantime may have escaped.
 		done, err := c.freeze(want)
 		if errors.Is(err, fs.ErrNotExist) && want == "THAWED" {
@@ -40,7 +41,7 @@ func (c Cgroup) freezer(want string) error {
 			return nil
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%s is still not %s after 30s", c.path, want)
+			return fmt.Errorf("%s is still not %s after %s", c.path, want, limit)
 		}
 	}
 }

@@ -68,7 +68,8 @@ func CutPower(dir string) error {
 // releases its disk shortly after its last process; mounting the file again before that would give
 // one disk two file systems.
 func WaitDiskFree(ctx context.Context, file string) error {
-	for until := time.Now().Add(30 * time.Second); ; {
+	limit := Timeout(30 * time.Second)
+	for until := time.Now().Add(limit); ; {
 		devices, err := LoopDevices()
 		if err != nil {
 			return err
@@ -83,7 +84,7 @@ func WaitDiskFree(ctx context.Context, file string) error {
 			return nil
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%s still uses %s 30s after it was unmounted", holder, file)
+			return fmt.Errorf("%s still uses %s %s after it was unmounted", holder, file, limit)
 		}
 		select {
 		case <-ctx.Done():

@@ -21,6 +21,9 @@ func Require(tools ...Tool) error {
 	if os.Getuid() != 0 {
 		errs = append(errs, errors.New("the testbed creates network links, mounts and cgroups: run it as root"))
 	}
+	if _, err := TimeoutFactor(); err != nil {
+		errs = append(errs, err)
+	}
 	var missing, packages []string
 	for _, p := range tools {
 		if _, err := exec.LookPath(p.Name); err == nil {
