@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,8 +16,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
-	"github.com/refit-dev/refit/test/testbed/builder"
-	"github.com/refit-dev/refit/test/testbed/progress"
+	"github.com/refit-dev/refit/test/testbed"
 )
 
 // The bucket of every object store, and its credentials.
@@ -27,14 +25,6 @@ const (
 	AccessKey = "refit-test"
 	SecretKey = "a-secret-key-of-the-test"
 )
-
-var objectStores = sync.OnceValues(func() (builder.ObjectStores, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return builder.ObjectStores{}, err
-	}
-	return builder.New(filepath.Join(cache, "refit-testbed"), progress.New(os.Stderr)).ObjectStores(context.Background())
-})
 
 // ObjectStore is a server for objects, with its data in a directory.
 type ObjectStore struct {
@@ -46,7 +36,7 @@ type ObjectStore struct {
 // test.
 func StartMinIO(t *testing.T, host, data string) ObjectStore {
 	t.Helper()
-	binaries, err := objectStores()
+	binaries, err := testbed.Builder(t).ObjectStores(context.WithoutCancel(t.Context()))
 	Must(t, err)
 	environment := []string{
 		"MINIO_ROOT_USER=" + AccessKey, "MINIO_ROOT_PASSWORD=" + SecretKey, "MINIO_BROWSER=off", "MINIO_UPDATE=off",
@@ -71,7 +61,7 @@ func (s ObjectStore) MinIO(t *testing.T) *minio.Client {
 // StartGCS starts a server for the API of Google Cloud Storage. A folder is a bucket.
 func StartGCS(t *testing.T, host, data string) ObjectStore {
 	t.Helper()
-	binaries, err := objectStores()
+	binaries, err := testbed.Builder(t).ObjectStores(context.WithoutCancel(t.Context()))
 	Must(t, err)
 	Must(t, os.Mkdir(filepath.Join(data, Bucket), 0o700))
 	address := freeAddress(t, host)

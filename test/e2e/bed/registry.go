@@ -6,17 +6,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/refit-dev/refit/test/testbed/builder"
-	"github.com/refit-dev/refit/test/testbed/progress"
+	"github.com/refit-dev/refit/test/testbed"
 )
 
 // StartRegistry starts a registry of images without TLS on an address of this machine, and returns
 // its host and port. It ends with the test.
 func StartRegistry(t *testing.T, host, data string) string {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	Must(t, err)
-	binary, err := builder.New(filepath.Join(cache, "refit-testbed"), progress.New(os.Stderr)).Registry(context.WithoutCancel(t.Context()))
+	binary, err := testbed.Builder(t).Registry(context.WithoutCancel(t.Context()))
 	Must(t, err)
 	address := freeAddress(t, host)
 	config := filepath.Join(t.TempDir(), "config.yaml")

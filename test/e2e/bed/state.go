@@ -16,6 +16,9 @@ import (
 // and the content of the package database.
 type State map[string]string
 
+// Present is the state of a file whose content does not count.
+const Present = "(present)"
+
 // watched are the files and directories whose content an upgrade determines. Certificates and
 // kubeconfigs differ each time, so only their names count.
 var watched = []string{
@@ -50,7 +53,7 @@ func StateOf(ctx context.Context, n *cluster.Node) (State, error) {
 	}
 	for _, file := range named {
 		if _, there := s[file]; !there && !strings.Contains(file, ".refit-") && !strings.HasPrefix(file, "/etc/kubernetes/tmp/") {
-			s[file] = "(there)"
+			s[file] = Present
 		}
 	}
 	packages, err := packagesOn(ctx, n)

@@ -5,4 +5,5 @@ const (
 	MinIO         = "v0.0.0-20260212201848-7aac2a2c5b7c"
 	FakeGCSServer = "v1.56.1"
 	Distribution  = "v3.1.2" // a registry
+	Prometheus    = "v0.315.0"
 )
