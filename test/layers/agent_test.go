@@ -25,6 +25,11 @@ func TestTheControllerLinksNoProofsOfUpstream(t *testing.T) {
 	linksNone(t, "refit-controller", proofs())
 }
 
+// TestTheCLITrustsNoSigstoreOfTests keeps authorities whose keys are known out of the CLI.
+func TestTheCLITrustsNoSigstoreOfTests(t *testing.T) {
+	linksNone(t, "refit", []string{"github.com/refit-dev/refit/internal/engine/artifact/upstream/upstreamtest", "github.com/sigstore/sigstore-go/pkg/testing/"})
+}
+
 // proofs are the packages that find and prove the content of upstream.
 func proofs() []string {
 	return []string{

@@ -3,7 +3,10 @@ package upstream
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 )
 
 // UnprovenError is content whose origin is not proven: it may be forged, or its proof is missing,
@@ -11,6 +14,8 @@ import (
 type UnprovenError struct {
 	// Content is the name or the address of the content.
 	Content string
+	// Missing reports that there is no proof, and not one of other content.
+	Missing bool
 	Err     error
 }
 
@@ -20,6 +25,16 @@ func (e *UnprovenError) Unwrap() error { return e.Err }
 
 func unproven(content, format string, args ...any) error {
 	return &UnprovenError{Content: content, Err: fmt.Errorf(format, args...)}
+}
+
+func unsigned(content string) error {
+	return &UnprovenError{Content: content, Missing: true, Err: errors.New("it has no signature")}
+}
+
+// missing reports whether a server does not have a document. Some return 403 for it.
+func missing(err error) bool {
+	status, ok := errors.AsType[*StatusError](err)
+	return ok && slices.Contains([]int{http.StatusForbidden, http.StatusNotFound, http.StatusGone}, status.Status)
 }
 
 // reference is the size and the digest of a document that a verified document names.

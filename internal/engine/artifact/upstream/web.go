@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,18 @@ func (w Web) Get(ctx context.Context, address string, limit int64) ([]byte, erro
 	return ReadAll(response, address, limit)
 }
 
+// Post sends a query in JSON and reads the answer, of at most limit bytes.
+func (w Web) Post(ctx context.Context, address string, query []byte, limit int64) ([]byte, error) {
+	w.doing(address)
+	headers := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}}
+	response, err := send(ctx, http.MethodPost, address, headers, bytes.NewReader(query))
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return ReadAll(response, address, limit)
+}
+
 // Size returns the size of a file on a server, which is at most limit.
 func (w Web) Size(ctx context.Context, address string, limit int64) (int64, error) {
 	w.doing(address)
@@ -83,7 +96,11 @@ func (w Web) doing(address string) {
 
 // Request sends a request. The caller closes the body of the response.
 func Request(ctx context.Context, method, address string, headers http.Header) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, address, http.NoBody)
+	return send(ctx, method, address, headers, http.NoBody)
+}
+
+func send(ctx context.Context, method, address string, headers http.Header, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return nil, fmt.Errorf("invalid URL %q: %w", address, err)
 	}
