@@ -27,11 +27,11 @@ binary to determine its version. Files of other versions are skipped and counted
 directories to the hosts or serve them unchanged: hosts find each file by its relative path.
 
 With --online, the command takes the addresses and digests of everything that the directories lack
-from upstream: deb and rpm packages from pkgs.k8s.io, whose metadata must be signed with the pinned
-key; binaries from dl.k8s.io, images from registry.k8s.io, and runc with --runc. It downloads
-metadata and checksums only. Hosts must reach these addresses or a mirror of them. --for-cluster
-selects the files for the hosts that a cluster has; --kind and --arch select them without a
-cluster. containerd and the CNI plugins are published as archives: extract them and use --from.
+from upstream, if upstream has signed it: deb and rpm packages from pkgs.k8s.io, binaries from
+dl.k8s.io and images from registry.k8s.io; with --runc also runc, which has no signature. It
+downloads metadata and signatures only. Hosts must reach these addresses or a mirror of them.
+--for-cluster selects the files for the hosts of a cluster; --kind and --arch do so without one.
+containerd and the CNI plugins are published as archives: extract them and use --from.
 
 The command fails if a kubeadm host could not be upgraded with the result, and lists what is
 missing.`,
@@ -85,6 +85,7 @@ func addCreationFlags(cmd *cobra.Command, a *app, c *release.Creation) {
 	flags.StringVar(&c.Servers.Packages, "packages", upstream.Packages, "with --online: the `URL` of the package repositories")
 	flags.StringArrayVar(&c.Servers.PackageKeys, "package-key", nil,
 		"with --online: the `FINGERPRINT` of a key that may sign them (default that of the Kubernetes project); can be repeated")
+	flags.StringArrayVar(&c.Servers.AcceptDigests, "accept-digest", nil, "with --online: the `DIGEST` of an unsigned binary or image; can be repeated")
 	flags.StringVar(&c.Servers.Repository, "image-repository", create.Repository, "with --online: the `REPOSITORY` of the images")
 	flags.StringVar(&c.Servers.Mirror, "image-mirror", "", "with --online: the `ADDRESS` of a mirror of that repository; images keep their names")
 }

@@ -244,8 +244,15 @@ func TestReleaseFromUpstreamSigned(t *testing.T) {
 		}
 	}))
 	defer server.Close()
+	args := []string{"release", "create", "--kubernetes", "v1.36.3", "--online", "--downloads", server.URL, "--image-repository", server.URL}
+	unproven := newLine(t)
+	if code := unproven.run(t, args...); code != 1 || !strings.Contains(unproven.err.String(), "cannot prove "+server.URL) || unproven.out.Len() > 0 {
+		t.Errorf("exit code %d: %s", code, unproven.err)
+	}
 	made := newLine(t)
-	if code := made.run(t, "release", "create", "--kubernetes", "v1.36.3", "--online", "--downloads", server.URL, "--image-repository", server.URL); code != 0 {
+	manifest := sha256.Sum256(fmt.Appendf(nil, `{"config":{"digest":"sha256:%s"}}`, sum))
+	args = append(args, "--accept-digest", "sha256:"+sum, "--accept-digest", fmt.Sprintf("SHA256:%x", manifest))
+	if code := made.run(t, args...); code != 0 {
 		t.Fatal(made.err)
 	}
 	if !strings.Contains(made.err.String(), "Kubernetes v1.36.3: 3 files, 7 images") {

@@ -24,10 +24,16 @@ import (
 )
 
 // published publishes every binary and image that is asked for, and v1.36.3 as the newest of v1.36.
-func published(t *testing.T) string {
+// It returns its address, and the digests of v1.36.3: it has no signatures.
+func published(t *testing.T) (address string, digests []string) {
 	t.Helper()
 	config := func(arch string) string { return `{"os":"linux","architecture":"` + arch + `"}` }
 	digest := func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+	manifest := fmt.Sprintf(`{"config":{"digest":"sha256:%s"}}`, digest(config("amd64")))
+	digests = append(digests, "sha256:"+digest(manifest))
+	for _, name := range []string{"kubeadm", "kubelet", "kubectl"} {
+		digests = append(digests, "sha256:"+digest("/release/v1.36.3/bin/linux/amd64/"+name))
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case path == "/release/stable-1.36.txt":
@@ -35,7 +41,7 @@ func published(t *testing.T) string {
 		case strings.HasSuffix(path, ".sha256"):
 			fmt.Fprintln(w, digest(strings.TrimSuffix(path, ".sha256")))
 		case strings.Contains(path, "/manifests/"):
-			fmt.Fprintf(w, `{"config":{"digest":"sha256:%s"}}`, digest(config("amd64")))
+			fmt.Fprint(w, manifest)
 		case strings.Contains(path, "/blobs/"):
 			fmt.Fprint(w, config("amd64"))
 		case strings.HasPrefix(path, "/release/"):
@@ -46,7 +52,7 @@ func published(t *testing.T) string {
 		}
 	}))
 	t.Cleanup(server.Close)
-	return server.URL
+	return server.URL, digests
 }
 
 // withoutRelease is a site whose cluster lacks a ClusterRelease until one is added, with hosts that
@@ -60,8 +66,8 @@ func withoutRelease(t *testing.T, input string) *site {
 	if code := s.run(t, "release", "key", "create"); code != 0 {
 		t.Fatalf("exit code %d: %s", code, s.err)
 	}
-	address := published(t)
-	mirrors := fmt.Sprintf("downloads: %s/release\nimageRepository: %s/images\n", address, address)
+	address, digests := published(t)
+	mirrors := fmt.Sprintf("downloads: %s/release\nimageRepository: %s/images\nacceptDigests: [%s]\n", address, address, strings.Join(digests, ", "))
 	if err := os.WriteFile(filepath.Join(dir, "refit", "upstream.yaml"), []byte(mirrors), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +140,7 @@ func TestUpgradeAddsNoClusterReleaseUnasked(t *testing.T) {
 		"an unsupported version":    {"yes\nyes\n", []string{"--to", "v1.38.0"}, nil, 2, "this version of Refit supports Kubernetes"},
 		"two versions, declined":    {"no\n", []string{"--to", "v1.37.1"}, nil, 1, " and v1.37.1. Create them from upstream, for the hosts of this cluster?"},
 		"a host without an agent":   {"", nil, withoutAgent, 2, "has no ClusterRelease of v1.36: use a version such as"},
+		"upstream has no proof":     {"yes\n", nil, func(*site) { unaccepted(t) }, 1, "cannot prove http"},
 		"upstream is not reachable": {"yes\n", nil, func(*site) { unreachable(t) }, 1, "cannot find the newest patch release of v1.36"},
 	} {
 		t.Run(situation, func(t *testing.T) {
@@ -196,6 +203,20 @@ func unreachable(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "refit", "upstream.yaml")
 	if err := os.WriteFile(file, []byte("downloads: http://127.0.0.1:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unaccepted removes the digests that the user accepts.
+func unaccepted(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "refit", "upstream.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mirrors, _, _ := strings.Cut(string(text), "acceptDigests")
+	if err := os.WriteFile(file, []byte(mirrors), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

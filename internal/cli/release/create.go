@@ -40,7 +40,9 @@ func (c *Creation) read(call func(doing func(what string)) error) error {
 }
 
 // upstreamFlags are the flags that act only with --online.
-var upstreamFlags = []string{"arch", "kind", "for-cluster", "downloads", "runc-downloads", "packages", "package-key", "image-repository", "image-mirror"}
+var upstreamFlags = []string{
+	"arch", "kind", "for-cluster", "downloads", "runc-downloads", "packages", "package-key", "accept-digest", "image-repository", "image-mirror",
+}
 
 // Check validates the flags of the command; given reports whether the user set one.
 func (c *Creation) Check(given func(flag string) bool) error {

@@ -61,6 +61,7 @@ func TestWrongFlagsOfACreation(t *testing.T) {
 		"a kind without upstream":        {Creation{Kinds: []string{"deb"}}, []string{"kind"}, "--kind requires --online"},
 		"a cluster and a kind":           {Creation{Upstream: true, Kinds: []string{"deb"}}, []string{"for-cluster", "kind"}, "excludes --kind and --arch"},
 		"a key without upstream":         {Creation{}, []string{"package-key"}, "--package-key requires --online"},
+		"a digest without upstream":      {Creation{}, []string{"accept-digest"}, "--accept-digest requires --online"},
 		"a repository without upstream":  {Creation{}, []string{"packages"}, "--packages requires --online"},
 		"hosts of a cluster, but no net": {Creation{}, []string{"for-cluster"}, "--for-cluster requires --online"},
 	} {

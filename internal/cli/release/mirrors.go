@@ -22,6 +22,7 @@ type mirrors struct {
 	RuncDownloads   string   `json:"runcDownloads"`
 	Packages        string   `json:"packages"`
 	PackageKeys     []string `json:"packageKeys"`
+	AcceptDigests   []string `json:"acceptDigests"`
 	ImageRepository string   `json:"imageRepository"`
 	ImageMirror     string   `json:"imageMirror"`
 }
@@ -69,5 +70,6 @@ func (c *Creation) useMirrors(given func(flag string) bool) error {
 	if len(found.PackageKeys) > 0 && !given("package-key") {
 		c.Servers.PackageKeys = found.PackageKeys
 	}
+	c.Servers.AcceptDigests = append(c.Servers.AcceptDigests, found.AcceptDigests...)
 	return nil
 }

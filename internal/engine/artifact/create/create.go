@@ -25,6 +25,7 @@ type builder struct {
 
 	files  []*found // found in the folders
 	images []*found
+	proven map[string]bool // images of upstream, by name and digest
 }
 
 // Payload creates the payload of a ClusterRelease. With an error, the result has only the skipped
@@ -33,7 +34,7 @@ func Payload(ctx context.Context, o Options) (Result, error) {
 	if err := o.check(); err != nil {
 		return Result{}, err
 	}
-	m := &builder{Options: o, payload: refitv1alpha1.ReleasePayload{Kubernetes: o.Kubernetes}, skipped: map[string]*Skipped{}}
+	m := &builder{Options: o, payload: refitv1alpha1.ReleasePayload{Kubernetes: o.Kubernetes}, skipped: map[string]*Skipped{}, proven: map[string]bool{}}
 	if err := artifact.ValidatePayload(m.payload); err != nil {
 		return Result{}, WrongOptionError{err}
 	}

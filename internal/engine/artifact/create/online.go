@@ -26,8 +26,8 @@ const (
 var hexPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // online adds files and images that are not in the folders from upstream: URLs, sizes and digests.
-// It does not download the files. Of packages, the metadata is signed; of binaries and images, only
-// TLS proves the origin of digests.
+// It does not download the files. The metadata of packages is signed; binaries of Kubernetes and
+// images have signatures of their own. Of runc, only TLS proves the origin of the digest.
 func (m *builder) online(ctx context.Context) error {
 	if m.Online == nil {
 		return nil
@@ -73,7 +73,8 @@ func (m *builder) onlineBinaries(ctx context.Context, arch string) error {
 		if err != nil {
 			return err
 		}
-		if err := m.publish(ctx, part, name, arch, m.Kubernetes, address, strings.TrimSpace(string(sum))); err != nil {
+		file := refitv1alpha1.ReleaseFile{Part: part, Name: name, Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: arch, Version: m.Kubernetes}
+		if err := m.publish(ctx, file, address, strings.TrimSpace(string(sum)), m.proveBinary); err != nil {
 			return err
 		}
 	}
@@ -93,26 +94,31 @@ func (m *builder) onlineRunc(ctx context.Context, arch string) error {
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
 		if len(fields) == 2 && strings.TrimPrefix(fields[1], "*") == "runc."+arch {
-			return m.publish(ctx, refitv1alpha1.PartRunc, "runc", arch, m.payload.Runc, base+"runc."+arch, fields[0])
+			file := refitv1alpha1.ReleaseFile{
+				Part: refitv1alpha1.PartRunc, Name: "runc", Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: arch, Version: m.payload.Runc,
+			}
+			return m.publish(ctx, file, base+"runc."+arch, fields[0], func(context.Context, string, string) error { return nil })
 		}
 	}
 	return fmt.Errorf("runc %s is not published for %s", m.payload.Runc, arch)
 }
 
-// publish adds a binary of upstream.
-func (m *builder) publish(ctx context.Context, part refitv1alpha1.Part, name, arch, version, address, sum string) error {
+// publish adds a binary of upstream. The checksum is only a claim until it is proven.
+func (m *builder) publish(ctx context.Context, file refitv1alpha1.ReleaseFile, address, sum string, prove func(ctx context.Context, address, digest string) error) error {
 	if !hexPattern.MatchString(sum) {
 		return fmt.Errorf("the published checksum of %s is invalid", address)
+	}
+	digest := "sha256:" + sum
+	if err := prove(ctx, address, digest); err != nil {
+		return err
 	}
 	size, err := m.web().Size(ctx, address, artifact.MaxBlob)
 	if err != nil {
 		return err
 	}
-	m.payload.Files = append(m.payload.Files, refitv1alpha1.ReleaseFile{
-		Part: part, Name: name, Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: arch, Version: version,
-		// The path is that in a mirror of upstream.
-		Blob: refitv1alpha1.Blob{Digest: "sha256:" + sum, Size: size, Path: upstream.PathOf(address), URLs: []string{address}},
-	})
+	// The path is that in a mirror of upstream.
+	file.Blob = refitv1alpha1.Blob{Digest: digest, Size: size, Path: upstream.PathOf(address), URLs: []string{address}}
+	m.payload.Files = append(m.payload.Files, file)
 	return nil
 }
 
@@ -130,7 +136,9 @@ func (m *builder) onlineImages(ctx context.Context, arch string) error {
 		}
 		image := r.nameOf(c.name, m.tags[c.name])
 		m.doing(image)
-		digest, err := r.configOf(ctx, image, arch)
+		digest, err := r.configOf(ctx, image, arch, func(ctx context.Context, digest string) error {
+			return m.proveImage(ctx, r, c.name, image, digest)
+		})
 		if err != nil {
 			return fmt.Errorf("%s for %s: %w", image, arch, err)
 		}

@@ -7,20 +7,24 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/refit-dev/refit/internal/engine/artifact/upstream"
+	"github.com/refit-dev/refit/internal/engine/artifact/upstream/upstreamtest"
 )
 
-// publisher is a server like those of upstream: checksums beside binaries, and a registry that
-// requires an anonymous token.
+// publisher is a server like those of upstream: checksums and signatures beside binaries, and a
+// registry that requires an anonymous token.
 type publisher struct {
 	*httptest.Server
 	t     *testing.T
+	signs *upstreamtest.Sigstore
 	files map[string][]byte
 	wrong map[string]bool // documents for which the registry returns other content
 }
 
 func newUpstream(t *testing.T) *publisher {
 	t.Helper()
-	u := &publisher{t: t, files: map[string][]byte{}, wrong: map[string]bool{}}
+	u := &publisher{t: t, signs: upstreamtest.New(t), files: map[string][]byte{}, wrong: map[string]bool{}}
 	for _, name := range []string{"kubeadm", "kubelet", "kubectl"} {
 		u.program("/release/v1.36.3/bin/linux/"+arch+"/"+name, name)
 	}
@@ -39,7 +43,22 @@ func newUpstream(t *testing.T) *publisher {
 func (u *publisher) program(path, content string) {
 	u.files[path] = []byte(content)
 	u.files[path+".sha256"] = []byte(strings.TrimPrefix(digestOf([]byte(content)), "sha256:") + "\n")
+	signed := u.signs.Sign(upstreamtest.Signer{Account: upstream.BinarySigner, Issuer: upstream.SignerIssuer}, []byte(content))
+	u.files[path+".sig"], u.files[path+".cert"] = signed.Sig(), signed.Cert()
 }
+
+// sign signs what the tag of an image refers to.
+func (u *publisher) sign(name, tag string) {
+	u.t.Helper()
+	base := "/v2/mirror/" + name
+	digest := digestOf(u.files[base+"/manifests/"+tag])
+	statement := upstreamtest.Statement(u.t, upstreamName(name), digest)
+	signed := u.signs.Sign(upstreamtest.Signer{Account: upstream.ImageSigner, Issuer: upstream.SignerIssuer}, statement)
+	u.files[base+"/blobs/"+digestOf(statement)] = statement
+	u.files[base+"/manifests/"+signatureTag(digest)] = upstreamtest.Manifest(u.t, signed.Layer(u.t))
+}
+
+func signatureTag(digest string) string { return strings.Replace(digest, ":", "-", 1) + ".sig" }
 
 func (u *publisher) image(image string) {
 	u.t.Helper()
@@ -57,6 +76,7 @@ func (u *publisher) image(image string) {
 	if name == "pause" { // an image of one platform needs no index
 		u.files[base+"/manifests/"+tag] = manifest
 	}
+	u.sign(name, tag)
 }
 
 func (u *publisher) serve(w http.ResponseWriter, r *http.Request) {
@@ -87,6 +107,7 @@ func (u *publisher) serve(w http.ResponseWriter, r *http.Request) {
 func (u *publisher) options() Options {
 	return Options{Kubernetes: "v1.36.3", Online: &Online{
 		Downloads: u.URL + "/release", RuncDownloads: u.URL + "/runc", Repository: u.URL + "/mirror", Archs: []string{arch},
+		Sigstore: upstream.Sigstore{Trust: u.signs.Trust(), Log: u.signs.URL},
 	}}
 }
 
@@ -162,17 +183,20 @@ func TestIncompleteUpstreamMakesNoRelease(t *testing.T) {
 		"a web page as a checksum": {func(u *publisher, _ *Options) {
 			u.files["/release/v1.36.3/bin/linux/"+arch+"/kubelet.sha256"] = []byte("<html>")
 		}, "is invalid"},
-		"missing binary":      {func(u *publisher, _ *Options) { delete(u.files, "/release/v1.36.3/bin/linux/"+arch+"/kubelet") }, "status 404"},
-		"missing image":       {func(u *publisher, _ *Options) { delete(u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "status 404"},
-		"missing runc":        {func(_ *publisher, o *Options) { o.Runc = "1.9.9" }, "status 404"},
-		"containerd":          {func(_ *publisher, o *Options) { o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the directories"},
-		"unreachable":         {func(_ *publisher, o *Options) { o.Online.Downloads = "http://127.0.0.1:1" }, "cannot reach"},
-		"wrong manifest":      {func(u *publisher, _ *Options) { u.corrupt("/v2/mirror/etcd/manifests/sha256:") }, "returned other content"},
-		"wrong configuration": {func(u *publisher, _ *Options) { u.corrupt("/v2/mirror/pause/blobs/") }, "returned other content"},
+		"missing binary": {func(u *publisher, _ *Options) { delete(u.files, "/release/v1.36.3/bin/linux/"+arch+"/kubelet") }, "status 404"},
+		"missing image":  {func(u *publisher, _ *Options) { delete(u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "status 404"},
+		"missing runc":   {func(_ *publisher, o *Options) { o.Runc = "1.9.9" }, "status 404"},
+		"containerd":     {func(_ *publisher, o *Options) { o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the directories"},
+		"unreachable":    {func(_ *publisher, o *Options) { o.Online.Downloads = "http://127.0.0.1:1" }, "cannot reach"},
+		"wrong manifest": {func(u *publisher, _ *Options) { u.corrupt("/v2/mirror/etcd/manifests/sha256:") }, "returned other content"},
+		"wrong configuration": {func(u *publisher, _ *Options) {
+			u.corrupt("/v2/mirror/pause/blobs/" + digestOf(configText("pause:3.10.2")))
+		}, "returned other content"},
 		"image for another platform": {func(u *publisher, _ *Options) {
 			config := []byte(`{"os":"linux","architecture":"amd64"}`)
 			u.files["/v2/mirror/pause/blobs/"+digestOf(config)] = config
 			u.files["/v2/mirror/pause/manifests/3.10.2"] = []byte(`{"config":{"digest":"` + digestOf(config) + `"}}`)
+			u.sign("pause", "3.10.2")
 		}, "built for linux/amd64"},
 	} {
 		t.Run(name, func(t *testing.T) {

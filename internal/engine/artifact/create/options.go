@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact/upstream"
 )
 
 // Options are the sources and versions of a ClusterRelease.
@@ -48,6 +49,11 @@ type Online struct {
 	// PackageKeys are the fingerprints of the keys that may sign the package repositories, by
 	// default that of the Kubernetes project.
 	PackageKeys []string
+	// AcceptDigests are digests of binaries and images that need no signature, since the user has
+	// compared them.
+	AcceptDigests []string
+	// Sigstore proves binaries and images, by default with the public instance of sigstore.
+	Sigstore upstream.Sigstore
 	// Kinds are the kinds of files that the hosts have. None is Binary.
 	Kinds []refitv1alpha1.PackageKind
 	// Archs are the architectures by their names in Go, such as amd64.
@@ -67,6 +73,8 @@ func (o *Online) packages() bool {
 // fingerprintPattern matches fingerprints of keys of version 4 and of version 6. A shorter key ID
 // would fit other keys, too.
 var fingerprintPattern = regexp.MustCompile(`^([0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$`)
+
+var digestPattern = regexp.MustCompile(`^(?i:sha256):[0-9A-Fa-f]{64}$`)
 
 // Optional lists what a ClusterRelease may exclude.
 func Optional() []string {
@@ -131,6 +139,11 @@ func (o *Online) check() error {
 	for _, key := range o.PackageKeys {
 		if !fingerprintPattern.MatchString(key) {
 			return fmt.Errorf("%q is not the fingerprint of an OpenPGP key, which has 40 hexadecimal digits", key)
+		}
+	}
+	for _, digest := range o.AcceptDigests {
+		if !digestPattern.MatchString(digest) {
+			return fmt.Errorf("%q is not a digest, which is sha256: and 64 hexadecimal digits", digest)
 		}
 	}
 	for _, address := range []string{o.Downloads, o.RuncDownloads, o.Packages} {

@@ -64,13 +64,30 @@ func (r *registry) nameOf(name, tag string) string {
 	return strings.Join(append(parts, name), "/") + ":" + tag
 }
 
-// configOf returns the digest of the configuration of an image for an architecture. It verifies
-// documents that are referenced by digest.
-func (r *registry) configOf(ctx context.Context, image, arch string) (string, error) {
+// upstreamName returns the name of an image in the registry of upstream, where CoreDNS is in a
+// folder of its own.
+func upstreamName(name string) string {
+	if name == "coredns" {
+		name = "coredns/coredns"
+	}
+	return Repository + "/" + name
+}
+
+// split returns the repository and the tag of an image of the registry.
+func (r *registry) split(image string) (repository, tag string) {
 	name := strings.TrimPrefix(image, r.host+"/")
-	repository, tag := path.Join(r.prefix, name[:strings.LastIndex(name, ":")]), name[strings.LastIndex(name, ":")+1:]
-	raw, err := r.get(ctx, repository, "manifests", tag)
+	return path.Join(r.prefix, name[:strings.LastIndex(name, ":")]), name[strings.LastIndex(name, ":")+1:]
+}
+
+// configOf returns the digest of the configuration of an image for an architecture. It proves the
+// document of the tag, and verifies those that this one references by digest.
+func (r *registry) configOf(ctx context.Context, image, arch string, prove func(ctx context.Context, digest string) error) (string, error) {
+	repository, tag := r.split(image)
+	raw, err := r.get(ctx, repository, "manifests", tag, maxDocument)
 	if err != nil {
+		return "", err
+	}
+	if err := prove(ctx, digestOf(raw)); err != nil {
 		return "", err
 	}
 	top, err := parse(raw)
@@ -125,14 +142,14 @@ func parse(raw []byte) (document, error) {
 }
 
 func (r *registry) getByDigest(ctx context.Context, repository, kind, digest string) ([]byte, error) {
-	raw, err := r.get(ctx, repository, kind, digest)
+	raw, err := r.get(ctx, repository, kind, digest, maxDocument)
 	if err == nil && digestOf(raw) != digest {
 		err = fmt.Errorf("the registry returned other content for %s", digest)
 	}
 	return raw, err
 }
 
-func (r *registry) get(ctx context.Context, repository, kind, reference string) ([]byte, error) {
+func (r *registry) get(ctx context.Context, repository, kind, reference string, limit int64) ([]byte, error) {
 	address := fmt.Sprintf("%s://%s/v2/%s/%s/%s", r.scheme, r.server, repository, kind, reference)
 	headers := http.Header{"Accept": {manifestTypes}}
 	if token := r.token[repository]; token != "" {
@@ -147,9 +164,9 @@ func (r *registry) get(ctx context.Context, repository, kind, reference string) 
 		if err := r.login(ctx, repository, response.Header.Get("WWW-Authenticate")); err != nil {
 			return nil, err
 		}
-		return r.get(ctx, repository, kind, reference)
+		return r.get(ctx, repository, kind, reference, limit)
 	}
-	return upstream.ReadAll(response, address, maxDocument)
+	return upstream.ReadAll(response, address, limit)
 }
 
 // login gets an anonymous token.
