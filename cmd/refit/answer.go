@@ -1,7 +1,10 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -65,4 +68,43 @@ func (q *question) answer(cmd *cobra.Command, a *app, report *cliv1alpha1.Report
 		return err
 	}
 	return exit.IfBlocked(report.Blocked)
+}
+
+// addRequestFlags adds the flags that describe an upgrade.
+func addRequestFlags(cmd *cobra.Command, r *assessing.Request, f *manifest.Flags) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.To, "to", "", "the `VERSION` of Kubernetes to upgrade to, for example v1.36.3")
+	flags.StringVar(&f.Release, "release", "", "the `NAME` of the ClusterRelease to upgrade to, instead of --to")
+	flags.StringVar(&f.Scope, "scope", "", "the `PART` of the cluster to upgrade: "+strings.Join(manifest.Scopes, ", ")+" (default All)")
+	flags.StringVar(&f.NodeSelector, "node-selector", "", "upgrade only workers with these `LABELS`: key=value,key2=value2")
+	flags.StringVar(&f.MaxUnavailable, "max-unavailable", "", "the `NUMBER` or percentage of workers that may be unavailable at once (default 1)")
+	flags.StringArrayVar(&f.Waive, "waive", nil,
+		"waive a finding: `CHECK/OBJECT=REASON` with an object such as Node worker-1, or CHECK=REASON for all objects; can be repeated")
+	flags.StringVarP(&r.Manifest, "file", "f", "", "the `FILE` of a ClusterUpgrade manifest (- for stdin) with target, pools and waivers; flags override it")
+	mustComplete(cmd, "scope", cobra.FixedCompletions(manifest.Scopes, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// nextOf returns the commands to run next.
+func nextOf(cmd *cobra.Command, a *app) text.Next {
+	next := text.Next{Again: a.line(cmd, cmd.Name()), Plan: a.line(cmd, "plan"), Upgrade: a.line(cmd, "upgrade")}
+	if cmd.Flags().Changed("from") {
+		next.Upgrade = "" // the current context may be another cluster than the saved one
+	}
+	return next
+}
+
+// line is a command line to copy: another command with those flags of this one that it supports, so
+// that it targets the same cluster. Output flags are omitted.
+func (a *app) line(cmd *cobra.Command, command ...string) string {
+	words := append([]string{a.name}, command...)
+	other, _, err := cmd.Root().Find(command)
+	if err != nil {
+		panic(err) // there is no such command: a bug
+	}
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && other.Flags().Lookup(flag.Name) != nil {
+			words = append(words, text.FlagWords(flag.Name, flag.Value)...)
+		}
+	})
+	return strings.Join(words, " ")
 }
