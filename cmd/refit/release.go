@@ -14,12 +14,14 @@ var releaseCommands = []func(*app) *cobra.Command{
 	newReleaseSignCommand,   // for hosts to accept it
 	newReleaseVerifyCommand, // before it is applied, or when in doubt
 	newReleaseShowCommand,   // its content
+	newReleasePushCommand,   // for others
+	newReleasePullCommand,   // of others
 }
 
 func newReleaseCommand(a *app) *cobra.Command {
 	cmd := a.newGroup(&cobra.Command{
 		Use:   "release",
-		Short: "Create, sign and verify ClusterReleases",
+		Short: "Create, sign, verify and publish ClusterReleases",
 		Long: `Create, sign and verify ClusterReleases. A ClusterRelease contains what a cluster is upgraded to:
 versions, and every binary, package and image by its digest. Its owner signs it, and a host installs
 nothing that is not in a ClusterRelease signed by a key that is pinned on the host. A user who can
@@ -34,6 +36,7 @@ it in steps: create a key once; for each version create, sign, kubectl apply.`,
 			"# Sign it", "release sign v1.36.3.json --key keys/refit-release.key > v1.36.3.yaml",
 			"# Verify its signature and its files", "release verify v1.36.3.yaml --key keys/refit-release.pem --from /srv/refit",
 			"# Show its content", "release show v1.36.3.yaml",
+			"# Push it to a registry", "release push v1.36.3.yaml oci://registry.example/refit/releases",
 		),
 	})
 	for _, command := range releaseCommands {

@@ -17,6 +17,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/terminal/terminaltest"
+	"github.com/refit-dev/refit/internal/engine/artifact/oci/ocitest"
 )
 
 // newPayload is the payload of a ClusterRelease with one file, in a directory.
@@ -315,6 +316,45 @@ func TestHelpOfReleaseCommands(t *testing.T) {
 			} else if err := found.ParseFlags(args); err != nil {
 				t.Errorf("%q: %v", example, err)
 			}
+		}
+	}
+}
+
+func TestReleaseThroughARegistry(t *testing.T) {
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	payload, _ := newPayload(t)
+	private, public := newKey(t)
+	signed := signedRelease(t, payload, private)
+	repository := "oci://" + ocitest.New(t, nil) + "/refit/releases"
+	l := newLine(t)
+	if code := l.run(t, "release", "push", signed, repository, "--key", public); code != 0 || !strings.HasPrefix(l.out.String(), repository+":v1.36.3@sha256:") {
+		t.Fatalf("exit code %d: %s%s", code, l.out, l.err)
+	}
+	file := filepath.Join(t.TempDir(), "v1.36.3.yaml")
+	l = newLine(t)
+	if code := l.run(t, "release", "pull", repository+":v1.36.3", "--key", public, "-o", file); code != 0 || l.out.Len() > 0 {
+		t.Fatalf("exit code %d: %s%s", code, l.out, l.err)
+	}
+	if pulled, want := contents([]string{file}), contents([]string{signed}); pulled != want {
+		t.Errorf("pulled %s, want %s", pulled, want)
+	}
+	_, foreign := newKey(t)
+	for situation, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"a foreign key":   {[]string{"pull", repository + ":v1.36.3", "--key", foreign}, 1, "not signed by a trusted key"},
+		"no key":          {[]string{"pull", repository + ":v1.36.3"}, 2, "--key is required"},
+		"no tag":          {[]string{"pull", repository, "--key", public}, 2, "has neither a tag nor a digest"},
+		"no address":      {[]string{"pull"}, 2, "name an address"},
+		"one argument":    {[]string{"push", signed}, 2, "name a file with a signed ClusterRelease"},
+		"a missing one":   {[]string{"pull", repository + ":v1.36.4", "--key", public}, 1, "the registry has no such artifact"},
+		"no such payload": {[]string{"push", payload, repository, "--key", public}, 1, "cannot verify an unsigned ClusterRelease"},
+	} {
+		l := newLine(t)
+		if code := l.run(t, append([]string{"release"}, c.args...)...); code != c.code || !strings.Contains(l.err.String(), c.want) || l.out.Len() > 0 {
+			t.Errorf("%s: exit code %d, want %d with %q: %s%s", situation, code, c.code, c.want, l.out, l.err)
 		}
 	}
 }

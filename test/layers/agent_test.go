@@ -19,6 +19,15 @@ func TestTheAgentLinksNothingLarge(t *testing.T) {
 	))
 }
 
+// TestOnlyTestsLinkARegistry keeps the registry of the tests out of the CLI, and the client of
+// registries out of the cluster.
+func TestOnlyTestsLinkARegistry(t *testing.T) {
+	const registry, client = "github.com/distribution/distribution", "oras.land/"
+	linksNone(t, "refit", []string{registry})
+	linksNone(t, "refit-agent", []string{registry, client})
+	linksNone(t, "refit-controller", []string{registry, client})
+}
+
 // TestTheControllerLinksNoProofsOfUpstream keeps the parsers of documents from the internet out of
 // the cluster: only the CLI creates ClusterReleases.
 func TestTheControllerLinksNoProofsOfUpstream(t *testing.T) {

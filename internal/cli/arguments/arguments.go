@@ -35,9 +35,12 @@ func WithOperation(argument string) func([]string) error {
 }
 
 // One accepts exactly one argument; request is the error without it.
-func One(request string) func([]string) error {
+func One(request string) func([]string) error { return Exactly(1, request) }
+
+// Exactly accepts that many arguments; request is the error without them.
+func Exactly(number int, request string) func([]string) error {
 	return func(args []string) error {
-		if len(args) != 1 {
+		if len(args) != number {
 			return exit.Usagef("%s", request)
 		}
 		return nil

@@ -27,6 +27,27 @@ func UserKey() (string, error) {
 	return filepath.Join(dir, "refit", KeyName), nil
 }
 
+// KeysName is the name of the directory in the user's configuration with the public keys of others
+// that the user trusts.
+const KeysName = "keys"
+
+// UserKeys returns the user's own public key and the directory of KeysName, if they exist.
+func UserKeys() (paths []string, err error) {
+	private, err := UserKey()
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range []string{PublicKeyOf(private), filepath.Join(filepath.Dir(private), KeysName)} {
+		switch _, err := os.Stat(path); {
+		case err == nil:
+			paths = append(paths, path)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("cannot read the keys: %w", err)
+		}
+	}
+	return paths, nil
+}
+
 // OwnKey returns the file of the user's own public key. If there is none and create is set, it
 // creates the key pair, and returns it, too. Otherwise the file is empty.
 func OwnKey(ctx context.Context, passphrase Passphrase, create bool) (public string, created *cliv1alpha1.ReleaseKey, err error) {

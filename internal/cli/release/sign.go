@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
@@ -46,7 +44,7 @@ func (s *Signer) Sign(ctx context.Context, file string, raw []byte) (*cliv1alpha
 		return nil, fmt.Errorf("cannot sign %s: it has no files, so no host could install it. Create it with `refit release create`", file)
 	}
 	name := s.nameOf(&payload)
-	if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 || len(name) > validation.DNS1123LabelMaxLength {
+	if !validName(name) {
 		return nil, exit.Usagef("--name: %q is not a valid name. Use at most 63 lower case letters, digits, dots and dashes", name)
 	}
 	path, err := s.key()
@@ -70,7 +68,7 @@ func (s *Signer) Sign(ctx context.Context, file string, raw []byte) (*cliv1alpha
 
 // nameOf returns the name of the ClusterRelease with this content.
 func (s *Signer) nameOf(payload *refitv1alpha1.ReleasePayload) string {
-	return cmp.Or(s.Name, "kubernetes-"+payload.Kubernetes)
+	return cmp.Or(s.Name, defaultName(payload.Kubernetes))
 }
 
 // key returns the file of the private key, which must exist.

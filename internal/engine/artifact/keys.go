@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // PublicKey is a key that verifies ClusterReleases.
@@ -17,6 +18,8 @@ type PublicKey struct {
 	ID  string
 	Key ed25519.PublicKey
 }
+
+const fingerprintPrefix = "SHA256:"
 
 // The PEM block types of keys.
 const (
@@ -40,7 +43,17 @@ func PublicOf(key ed25519.PrivateKey) PublicKey {
 
 func newPublicKey(key ed25519.PublicKey) PublicKey {
 	sum := sha256.Sum256(key)
-	return PublicKey{ID: "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:]), Key: key}
+	return PublicKey{ID: fingerprintPrefix + base64.RawStdEncoding.EncodeToString(sum[:]), Key: key}
+}
+
+// CheckFingerprint rejects what is not the ID of a PublicKey.
+func CheckFingerprint(id string) error {
+	text, ok := strings.CutPrefix(id, fingerprintPrefix)
+	sum, err := base64.RawStdEncoding.Strict().DecodeString(text)
+	if !ok || err != nil || len(sum) != sha256.Size {
+		return fmt.Errorf("%q is not a fingerprint such as SHA256:50TAeRMgwyhUYO3bUj8UyI2FetpGuXpWkNiM+Xi5GR8", id)
+	}
+	return nil
 }
 
 // MarshalPrivate encodes a private key as PKCS#8 in PEM, without a passphrase.
