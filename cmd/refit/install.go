@@ -44,7 +44,8 @@ repository keep their values unless you set them. The command waits until the ag
 and reports the progress of each node. It refuses to run during an upgrade.
 
 Without --release-key and without a key that is pinned already, the command pins your own key, and
-creates it if you have none ("release key create").
+creates it if you have none ("release key create"). With --trust, it pins the key of a publisher of
+ClusterReleases, whose fingerprint you pass: it must come from another place than the registry.
 
 For backups of etcd, the command creates the BackupStore "local", a directory on control plane
 hosts, and an age identity on this machine, once. The identity never enters the cluster: store it in
@@ -59,6 +60,8 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 			"# Install Refit with the key of a release pipeline",
 			"install --release-key keys/refit-release.pem --source https://mirror.example/refit",
 			"# Show what would change", "install --dry-run",
+			"# Install Refit with the key of a publisher",
+			"install --trust oci://registry.example/refit/releases --fingerprint SHA256:50TAeRMgwyhUYO3bUj8UyI2FetpGuXpWkNiM+Xi5GR8",
 			"# Install the agents only, from another registry",
 			"install --standalone --release-key keys/refit-release.pem --image-repository registry.example/refit",
 			"# Print the manifests", "install --render --release-key keys/refit-release.pem > refit.yaml",
@@ -70,6 +73,9 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 	flags.StringArrayVar(&i.KeyFiles, "release-key", nil,
 		"the `FILE` of a public key to pin on hosts, instead of those pinned before; can be repeated (default your own key)")
 	addPassphraseFlag(cmd, a, &i.passphrase)
+	flags.StringVar(&i.Trust.Repository, "trust", "",
+		"a `REPOSITORY` of ClusterReleases, oci://HOST/PATH, that has public keys to pin on hosts; requires --fingerprint")
+	flags.StringArrayVar(&i.Trust.Fingerprints, "fingerprint", nil, "with --trust: the `FINGERPRINT` of a key to pin (SHA256:...); can be repeated")
 	flags.StringArrayVar(&i.Sources, "source", nil,
 		"a `SOURCE` of files for hosts: a directory on the host, https://..., http://... or oci:/path; can be repeated, in order of preference")
 	addRepositoryFlag(cmd, &i.Choice)
@@ -103,7 +109,10 @@ func (i *installFlags) run(ctx context.Context, a *app) error {
 	i.OwnKey = func(ctx context.Context, create bool) (string, *cliv1alpha1.ReleaseKey, error) {
 		return release.OwnKey(ctx, i.passphrase, create)
 	}
-	if err := cmp.Or(i.Check(i.render, i.Output == terminal.FormatJSON), i.Read(), i.Backups.Check()); err != nil {
+	if err := cmp.Or(i.Check(i.render, i.Output == terminal.FormatJSON), i.Backups.Check()); err != nil {
+		return err
+	}
+	if err := i.Read(ctx); err != nil {
 		return err
 	}
 	if i.render {
@@ -178,7 +187,7 @@ func (u *uninstallFlags) run(cmd *cobra.Command, a *app) error {
 	}
 	u.Version, u.Manifests = versionOf().Version, config.Files
 	u.Log, u.Changing = a.Err, func() { a.changing = true }
-	if err := u.Read(); err != nil {
+	if err := u.Read(cmd.Context()); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), u.timeout)

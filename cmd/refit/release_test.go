@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -355,6 +356,17 @@ func TestReleaseThroughARegistry(t *testing.T) {
 		l := newLine(t)
 		if code := l.run(t, append([]string{"release"}, c.args...)...); code != c.code || !strings.Contains(l.err.String(), c.want) || l.out.Len() > 0 {
 			t.Errorf("%s: exit code %d, want %d with %q: %s%s", situation, code, c.code, c.want, l.out, l.err)
+		}
+	}
+	// A host accepts the same key by its fingerprint.
+	fingerprint := regexp.MustCompile(`signed by (SHA256:\S+) `).FindStringSubmatch(l.err.String())[1]
+	rendered := newLine(t)
+	if code := rendered.run(t, "install", "--render", "--trust", repository, "--fingerprint", fingerprint); code != 0 {
+		t.Fatalf("exit code %d: %s", code, rendered.err)
+	}
+	for line := range strings.Lines(contents([]string{public})) {
+		if !strings.Contains(rendered.out.String(), strings.TrimSpace(line)) {
+			t.Errorf("the manifests lack %s", line)
 		}
 	}
 }

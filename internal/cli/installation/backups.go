@@ -94,12 +94,9 @@ func add(to *[]string, values ...string) (added bool) {
 
 // readIdentity sets the recipients of the identity, which it creates if there is none.
 func (i *Installer) readIdentity(out *cliv1alpha1.InstallBackups, mayCreate bool) error {
-	path := i.Backups.Identity
-	if path == "" {
-		if len(i.KeyFiles) == 0 {
-			return nil
-		}
-		path = filepath.Join(filepath.Dir(i.KeyFiles[0]), etcdbackup.IdentityFile)
+	path, err := i.identityFile()
+	if err != nil || path == "" {
+		return err
 	}
 	out.Identity = path
 	text, err := os.ReadFile(path)
@@ -119,12 +116,30 @@ func (i *Installer) readIdentity(out *cliv1alpha1.InstallBackups, mayCreate bool
 	return nil
 }
 
+// identityFile returns the file of the identity: by default beside the release key, or in the
+// user's configuration if the key is a publisher's. It is empty if there is no place for it.
+func (i *Installer) identityFile() (string, error) {
+	switch {
+	case i.Backups.Identity != "":
+		return i.Backups.Identity, nil
+	case len(i.KeyFiles) > 0:
+		return filepath.Join(filepath.Dir(i.KeyFiles[0]), etcdbackup.IdentityFile), nil
+	case i.Trust.Repository == "":
+		return "", nil
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", exit.Usagef("there is no directory for the identity for backups: %w. Pass --backup-key or --backup-recipient", err)
+	}
+	return filepath.Join(dir, "refit", etcdbackup.IdentityFile), nil
+}
+
 func createIdentity(out *cliv1alpha1.InstallBackups) error {
 	text, recipient, err := seal.NewIdentity()
 	if err != nil {
 		return err
 	}
-	if err := writeNew(out.Identity, text); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(out.Identity), 0o700), writeNew(out.Identity, text)); err != nil {
 		return fmt.Errorf("cannot create the identity for backups: %w. Choose another file with --backup-key, or pass --backup-recipient", err)
 	}
 	out.Recipients, out.Created = []string{recipient}, true

@@ -156,7 +156,7 @@ func (i *Installer) existing(ctx context.Context, cluster Cluster) (install.Exis
 // useOwnKey pins the user's own key if there is neither one of the user's choice nor one that is
 // pinned already. It returns the key pair if it was created for this.
 func (i *Installer) useOwnKey(ctx context.Context, existing install.Existing, create bool) (*cliv1alpha1.ReleaseKey, error) {
-	if len(i.KeyFiles) > 0 || len(existing.Keys) > 0 {
+	if len(i.keys) > 0 || len(existing.Keys) > 0 {
 		return nil, nil //nolint:nilnil // nothing was created
 	}
 	file, created, err := i.OwnKey(ctx, create)
@@ -167,7 +167,7 @@ func (i *Installer) useOwnKey(ctx context.Context, existing install.Existing, cr
 		fmt.Fprintf(i.Log, "Created the key %s: hosts install only what it signed. Store a copy in a safe place.\n", created.PrivateKey)
 	}
 	i.KeyFiles = []string{file}
-	return created, i.Read()
+	return created, i.Read(ctx)
 }
 
 // follow waits until everything runs.

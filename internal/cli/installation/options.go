@@ -2,6 +2,7 @@ package installation
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -21,13 +22,14 @@ const DefaultRepository = "ghcr.io/refit-dev"
 // default.
 type Choice struct {
 	KeyFiles, Sources []string
+	Trust             Trust
 	Repository        string
 	Standalone        bool
 
 	Version   string // of Refit
 	Manifests fs.FS
 
-	keys map[string]string // read from KeyFiles
+	keys map[string]string // read from KeyFiles and Trust
 }
 
 var (
@@ -36,7 +38,7 @@ var (
 )
 
 // Read validates the choice and reads the keys, before there is a connection to a cluster.
-func (c *Choice) Read() error {
+func (c *Choice) Read(ctx context.Context) error {
 	if c.Repository != "" && !repositoryName.MatchString(c.Repository) {
 		return exit.Usagef("--image-repository: %q is not a repository such as registry.example/refit", c.Repository)
 	}
@@ -44,6 +46,9 @@ func (c *Choice) Read() error {
 		if err := checkSource(source); err != nil {
 			return exit.Usagef("--source: %w", err)
 		}
+	}
+	if err := c.Trust.check(); err != nil {
+		return err
 	}
 	for _, path := range c.KeyFiles {
 		raw, err := os.ReadFile(path)
@@ -54,12 +59,17 @@ func (c *Choice) Read() error {
 		if err != nil {
 			return fmt.Errorf("cannot read the public key in %s: %w", path, err)
 		}
-		if c.keys == nil {
-			c.keys = map[string]string{}
-		}
-		c.keys[strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(key.ID)+".pem"] = string(raw)
+		c.pin(key, raw)
 	}
-	return nil
+	return c.Trust.read(ctx, c.pin)
+}
+
+// pin adds a key that hosts accept.
+func (c *Choice) pin(key artifact.PublicKey, text []byte) {
+	if c.keys == nil {
+		c.keys = map[string]string{}
+	}
+	c.keys[strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(key.ID)+".pem"] = string(text)
 }
 
 // checkSource rejects a source that no agent could use.
