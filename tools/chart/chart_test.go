@@ -54,7 +54,7 @@ func rendered(t *testing.T, v values) (map[string]*unstructured.Unstructured, er
 		}
 		for document := range strings.SplitSeq("\n"+text, "\n---\n") {
 			var fields map[string]any
-			if err := yaml.Unmarshal([]byte(document), &fields); err != nil {
+			if err := yaml.UnmarshalStrict([]byte(document), &fields); err != nil { // also a field that is there twice
 				t.Fatalf("%s: %v\n%s", name, err, document)
 			}
 			if len(fields) == 0 {
@@ -248,6 +248,22 @@ func TestMonitoringIsOptional(t *testing.T) {
 	}
 	if err != nil || len(board.Panels) != len(panels) {
 		t.Errorf("the dashboard has %d panels: %v", len(board.Panels), err)
+	}
+}
+
+func TestLabelsOfMonitoringOverrideThoseOfTheChart(t *testing.T) {
+	got, err := rendered(t, "keys: {release.pem: \"-----BEGIN PUBLIC KEY-----\\n\"}\nmetrics: {serviceMonitor: true, podMonitor: true, prometheusRule: true, dashboard: true, "+
+		"labels: {app.kubernetes.io/part-of: prometheus}, dashboardLabels: {app.kubernetes.io/part-of: grafana}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"ServiceMonitor refit-system/refit-controller": "prometheus", "PodMonitor refit-system/refit-controller": "prometheus",
+		"PrometheusRule refit-system/refit": "prometheus", "ConfigMap refit-system/refit-dashboard": "grafana",
+	} {
+		if got[name] == nil || got[name].GetLabels()["app.kubernetes.io/part-of"] != want {
+			t.Errorf("%s: %v, want %s", name, got[name].GetLabels(), want)
+		}
 	}
 }
 

@@ -32,6 +32,11 @@
 {{- toJson $data -}}
 {{- end -}}
 
+{{- /* The labels of an object that only the chart has: those of the user override that of Refit. */ -}}
+{{- define "refit.labels" -}}
+{{- merge (deepCopy (. | default dict)) (dict "app.kubernetes.io/part-of" "refit") | toYaml -}}
+{{- end -}}
+
 {{- /* The pods of a workload, with a hash of them and of their configuration, as `refit install` computes it. */ -}}
 {{- define "refit.pods" -}}
 {{- $root := index . 0 -}}
