@@ -39,9 +39,10 @@ keys are pinned on the hosts: a host installs nothing that is not signed by one 
 the signed digest of each file, so a source needs no TLS: in an isolated network, http:// is safe.
 
 Run the command again to upgrade Refit or to change its settings: objects that are up to date stay
-as they are, and objects that are no longer part of Refit are removed. Keys, sources and the image
-repository keep their values unless you set them. The command waits until the agents are installed
-and reports the progress of each node. It refuses to run during an upgrade.
+as they are, and objects that are no longer part of Refit are removed. Keys, sources, the image
+repository, its Secrets and tolerations keep their values unless you set them. The command waits
+until the agents are installed and reports the progress of each node. It refuses to run during an
+upgrade.
 
 Without --release-key and without a key that is pinned already, the command pins your own key, and
 creates it if you have none ("release key create"). With --trust, it pins the key of a publisher of
@@ -59,9 +60,9 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 			"# Install Refit with your own key", "install --source https://mirror.example/refit",
 			"# Install Refit with the key of a release pipeline",
 			"install --release-key keys/refit-release.pem --source https://mirror.example/refit",
-			"# Show what would change", "install --dry-run",
 			"# Install Refit with the key of a publisher",
 			"install --trust oci://registry.example/refit/releases --fingerprint SHA256:50TAeRMgwyhUYO3bUj8UyI2FetpGuXpWkNiM+Xi5GR8",
+			"# Show what would change", "install --dry-run",
 			"# Install the agents only, from another registry",
 			"install --standalone --release-key keys/refit-release.pem --image-repository registry.example/refit",
 			"# Print the manifests", "install --render --release-key keys/refit-release.pem > refit.yaml",
@@ -72,13 +73,17 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&i.KeyFiles, "release-key", nil,
 		"the `FILE` of a public key to pin on hosts, instead of those pinned before; can be repeated (default your own key)")
-	addPassphraseFlag(cmd, a, &i.passphrase)
 	flags.StringVar(&i.Trust.Repository, "trust", "",
 		"a `REPOSITORY` of ClusterReleases, oci://HOST/PATH, that has public keys to pin on hosts; requires --fingerprint")
 	flags.StringArrayVar(&i.Trust.Fingerprints, "fingerprint", nil, "with --trust: the `FINGERPRINT` of a key to pin (SHA256:...); can be repeated")
+	addPassphraseFlag(cmd, a, &i.passphrase)
 	flags.StringArrayVar(&i.Sources, "source", nil,
 		"a `SOURCE` of files for hosts: a directory on the host, https://..., http://... or oci:/path; can be repeated, in order of preference")
 	addRepositoryFlag(cmd, &i.Choice)
+	flags.StringArrayVar(&i.PullSecrets, "image-pull-secret", nil,
+		"the `NAME` of a Secret in Refit's namespaces with which nodes pull the images, or none; can be repeated (default the current ones)")
+	flags.StringArrayVar(&i.Tolerations, "toleration", nil,
+		"a `TOLERATION` of the controller, KEY=VALUE:EFFECT, KEY:EFFECT or KEY, or none; can be repeated (default the current ones)")
 	flags.StringVar(&i.Backups.Identity, "backup-key", "",
 		"the `FILE` of the age identity that decrypts backups; it is created if it is missing "+
 			"(default "+etcdbackup.IdentityFile+" beside the first --release-key)")

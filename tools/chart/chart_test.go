@@ -14,6 +14,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/engine"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -89,11 +90,29 @@ func TestTheChartInstallsWhatRefitInstalls(t *testing.T) {
 		values  values
 		options install.Options
 	}{
-		"a key":      {key, images(install.Options{Keys: keys})},
-		"sources":    {key + "sources: [\"https://mirror.example/refit\", /srv/refit]\n", images(install.Options{Keys: keys, Settings: sources})},
-		"settings":   {key + "settings: {kubeadm: {ignorePreflightErrors: [Swap]}}\n", images(install.Options{Keys: keys, Settings: "kubeadm:\n  ignorePreflightErrors:\n  - Swap\n"})},
-		"stores":     {key + "stores: {recipients: [age1x]}\n", images(install.Options{Keys: keys, Stores: "recipients:\n- age1x\n"})},
-		"standalone": {key + "controller: {enabled: false}\n", images(install.Options{Keys: keys, Standalone: true})},
+		"a key":        {key, images(install.Options{Keys: keys})},
+		"sources":      {key + "sources: [\"https://mirror.example/refit\", /srv/refit]\n", images(install.Options{Keys: keys, Settings: sources})},
+		"settings":     {key + "settings: {kubeadm: {ignorePreflightErrors: [Swap]}}\n", images(install.Options{Keys: keys, Settings: "kubeadm:\n  ignorePreflightErrors:\n  - Swap\n"})},
+		"stores":       {key + "stores: {recipients: [age1x]}\n", images(install.Options{Keys: keys, Stores: "recipients:\n- age1x\n"})},
+		"standalone":   {key + "controller: {enabled: false}\n", images(install.Options{Keys: keys, Standalone: true})},
+		"pull secrets": {key + "imagePullSecrets: [mirror, other]\n", images(install.Options{Keys: keys, PullSecrets: []string{"mirror", "other"}})},
+		"tolerations": {
+			key + "controller: {tolerations: [{key: dedicated, operator: Equal, value: infra, effect: NoExecute}, {key: gpu, operator: Exists}, {effect: NoSchedule, operator: Exists}]}\n",
+			images(install.Options{Keys: keys, Tolerations: []corev1.Toleration{
+				{Key: "dedicated", Operator: corev1.TolerationOpEqual, Value: "infra", Effect: corev1.TaintEffectNoExecute},
+				{Key: "gpu", Operator: corev1.TolerationOpExists},
+				{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}, // a default one
+			}}),
+		},
+		"everything": {
+			key + "imagePullSecrets: [mirror]\nsources: [\"https://mirror.example/refit\", /srv/refit]\nstores: {recipients: [age1x]}\n" +
+				"images: {repository: registry.example/refit}\ncontroller: {tolerations: [{key: dedicated, operator: Exists}]}\n",
+			install.Options{
+				Manifests: config.Files, Version: "v0.0.0-dev", Keys: keys, Settings: sources, Stores: "recipients:\n- age1x\n", PullSecrets: []string{"mirror"},
+				Controller: "registry.example/refit/refit-controller:v0.0.0-dev", Agent: "registry.example/refit/refit-agent:v0.0.0-dev",
+				Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}},
+			},
+		},
 		"other images": {key + "images: {repository: registry.example:5000/refit, tag: v0.1.0}\n", install.Options{
 			Manifests: config.Files, Version: "v0.1.0", Keys: keys,
 			Controller: "registry.example:5000/refit/refit-controller:v0.1.0", Agent: "registry.example:5000/refit/refit-agent:v0.1.0",

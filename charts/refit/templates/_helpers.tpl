@@ -45,7 +45,7 @@
 {{- $pods := include (printf "refit.pods.%s" $role) $root | fromYaml -}}
 {{- $spec := $pods.spec -}}
 {{- with $values.tolerations -}}
-{{- $_ := set $spec "tolerations" (concat $spec.tolerations .) -}}
+{{- $_ := set $spec "tolerations" (concat $spec.tolerations . | uniq) -}}
 {{- end -}}
 {{- with $values.priorityClassName -}}
 {{- $_ := set $spec "priorityClassName" . -}}

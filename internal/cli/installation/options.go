@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/install"
@@ -24,13 +26,19 @@ type Choice struct {
 	KeyFiles, Sources []string
 	Trust             Trust
 	Repository        string
-	Standalone        bool
+	// PullSecrets and Tolerations, as users write them; None alone removes the current ones.
+	PullSecrets, Tolerations []string
+	Standalone               bool
 
 	Version   string // of Refit
 	Manifests fs.FS
 
-	keys map[string]string // read from KeyFiles and Trust
+	keys        map[string]string // read from KeyFiles and Trust
+	tolerations []corev1.Toleration
 }
+
+// None is the value that removes what is set in the cluster.
+const None = "none"
 
 var (
 	repositoryName = regexp.MustCompile(`^[a-z0-9][a-z0-9._:/-]*[a-z0-9]$`)
@@ -46,6 +54,9 @@ func (c *Choice) Read(ctx context.Context) error {
 		if err := checkSource(source); err != nil {
 			return exit.Usagef("--source: %w", err)
 		}
+	}
+	if err := c.checkPods(); err != nil {
+		return err
 	}
 	if err := c.Trust.check(); err != nil {
 		return err
@@ -95,6 +106,13 @@ func (c *Choice) options(existing install.Existing) (install.Options, error) {
 	o := install.Options{
 		Manifests: c.Manifests, Version: c.Version, Standalone: c.Standalone, Keys: existing.Keys, Settings: existing.Settings, Stores: existing.Stores,
 		Agent: repository + "/refit-agent:" + c.Version, Controller: repository + "/refit-controller:" + c.Version,
+		PullSecrets: existing.PullSecrets, Tolerations: existing.Tolerations,
+	}
+	if len(c.PullSecrets) > 0 {
+		o.PullSecrets = without(c.PullSecrets)
+	}
+	if len(c.Tolerations) > 0 {
+		o.Tolerations = c.tolerations
 	}
 	if c.keys != nil {
 		o.Keys = c.keys

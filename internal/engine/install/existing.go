@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 )
 
@@ -17,6 +20,10 @@ type Existing struct {
 	Keys       map[string]string
 	Settings   string
 	Stores     string
+	// PullSecrets are those of the agents' account. Tolerations are those of the controller, also
+	// the default ones.
+	PullSecrets []string
+	Tolerations []corev1.Toleration
 }
 
 // Existing reads the configuration of the installed version.
@@ -44,6 +51,9 @@ func (c *Cluster) Existing(ctx context.Context) (Existing, error) {
 			}
 		}
 	}
+	if err := c.readPods(ctx, &out); err != nil {
+		return out, err
+	}
 	placing, err := c.get(ctx, placerRef)
 	if err != nil || placing == nil {
 		return out, err
@@ -54,7 +64,34 @@ func (c *Cluster) Existing(ctx context.Context) (Existing, error) {
 	return out, nil
 }
 
+// readPods reads what the user chose for pods.
+func (c *Cluster) readPods(ctx context.Context, out *Existing) error {
+	found, err := c.get(ctx, accountRef)
+	if err != nil {
+		return err
+	}
+	if found != nil {
+		var account corev1.ServiceAccount
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, &account); err != nil {
+			return fmt.Errorf("cannot read %s: %w", accountRef, err)
+		}
+		for _, secret := range account.ImagePullSecrets {
+			out.PullSecrets = append(out.PullSecrets, secret.Name)
+		}
+	}
+	if found, err = c.get(ctx, controllerRef); err != nil || found == nil {
+		return err
+	}
+	var controller appsv1.Deployment
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, &controller); err != nil {
+		return fmt.Errorf("cannot read %s: %w", controllerRef, err)
+	}
+	out.Tolerations = controller.Spec.Template.Spec.Tolerations
+	return nil
+}
+
 var (
+	accountRef    = Ref{APIVersion: "v1", Resource: "serviceaccounts", Namespace: AgentNamespace, Name: agentName, Kind: kindAccount}
 	placerRef     = Ref{APIVersion: "apps/v1", Resource: "daemonsets", Namespace: AgentNamespace, Name: agentName, Kind: kindDaemonSet}
 	removerRef    = Ref{APIVersion: "apps/v1", Resource: "daemonsets", Namespace: AgentNamespace, Name: removeName, Kind: kindDaemonSet}
 	controllerRef = Ref{APIVersion: "apps/v1", Resource: "deployments", Namespace: SystemNamespace, Name: controllerName, Kind: kindDeployment}

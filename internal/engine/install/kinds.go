@@ -21,6 +21,7 @@ const (
 	kindNamespace  = "Namespace"
 	kindCRD        = "CustomResourceDefinition"
 	kindPolicy     = "ValidatingAdmissionPolicy"
+	kindAccount    = "ServiceAccount"
 	kindConfigMap  = "ConfigMap"
 	kindDeployment = "Deployment"
 	kindDaemonSet  = "DaemonSet"
@@ -33,7 +34,7 @@ var kinds = []kind{
 	{"apiextensions.k8s.io/v1", kindCRD, "customresourcedefinitions", false},
 	{"admissionregistration.k8s.io/v1", kindPolicy, "validatingadmissionpolicies", false},
 	{"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", false},
-	{"v1", "ServiceAccount", "serviceaccounts", true},
+	{"v1", kindAccount, "serviceaccounts", true},
 	{"rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", false},
 	{"rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings", false},
 	{"rbac.authorization.k8s.io/v1", "Role", "roles", true},

@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"regexp"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
@@ -49,6 +52,11 @@ type Options struct {
 	Version string
 	// Controller and Agent are the images.
 	Controller, Agent string
+	// PullSecrets are the names of Secrets, in the namespaces of the pods, with which nodes pull
+	// the images.
+	PullSecrets []string
+	// Tolerations of the controller, in addition to the default ones.
+	Tolerations []corev1.Toleration
 	// Standalone omits the controller: the controllers run in the process of the CLI.
 	Standalone bool
 	// Keys are the public keys of ClusterReleases that hosts accept, by file name (*.pem).
@@ -73,6 +81,11 @@ func (o *Options) check() error {
 	for _, image := range []string{o.Controller, o.Agent} {
 		if !imageName.MatchString(image) {
 			return fmt.Errorf("%q is not an image name", image)
+		}
+	}
+	for _, name := range o.PullSecrets {
+		if len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return fmt.Errorf("%q is not the name of a Secret", name)
 		}
 	}
 	if len(o.Keys) == 0 {

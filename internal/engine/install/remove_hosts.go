@@ -67,7 +67,7 @@ func (r *removeRun) removeFromHosts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	prerequisites, err := r.prerequisites()
+	prerequisites, err := r.prerequisites(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,13 @@ func (r *removeRun) removeFromHosts(ctx context.Context) error {
 }
 
 // prerequisites returns what a pod that removes agents needs: its namespace, its service account,
-// the policy that admits it, and the namespace of the inventory.
-func (r *removeRun) prerequisites() ([]*unstructured.Unstructured, error) {
+// the policy that admits it, and the namespace of the inventory. The account keeps its secrets.
+func (r *removeRun) prerequisites(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	existing, err := r.Existing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.options.PullSecrets = existing.PullSecrets
 	var out []*unstructured.Unstructured
 	for _, folder := range []string{"policy", "agent", "controller"} {
 		objects, err := readFolder(r.options.Manifests, folder)
@@ -109,7 +114,7 @@ func (r *removeRun) prerequisites() ([]*unstructured.Unstructured, error) {
 		}
 		for _, object := range objects {
 			kind := object.GetKind()
-			if kind != kindNamespace && object.GetName() != agentPolicy && (folder != "agent" || kind != "ServiceAccount") {
+			if kind != kindNamespace && object.GetName() != agentPolicy && (folder != "agent" || kind != kindAccount) {
 				continue
 			}
 			if err := r.options.fill(object); err != nil {

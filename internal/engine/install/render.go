@@ -50,7 +50,12 @@ func (o *Options) fill(object *unstructured.Unstructured) error {
 		return unstructured.SetNestedMap(object.Object, o.configuration(), "data")
 	case kind == kindDaemonSet && name == agentName:
 		return fillWorkload(object, o.Agent, o.configuration())
+	case kind == kindAccount:
+		return o.fillAccount(object)
 	case kind == kindDeployment && name == controllerName:
+		if err := o.addTolerations(object); err != nil {
+			return err
+		}
 		return fillWorkload(object, o.Controller, nil)
 	case kind == kindPolicy && name == agentPolicy:
 		return fillPolicy(object, o.Agent)

@@ -5,12 +5,16 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic/fake"
 	"sigs.k8s.io/yaml"
 )
 
@@ -129,6 +133,72 @@ func TestPodsAreRecreatedOnlyIfTheirTemplateOrConfigurationChanges(t *testing.T)
 	}
 }
 
+func TestPullSecretsAndTolerations(t *testing.T) {
+	o := options()
+	o.PullSecrets = []string{"mirror", "other"}
+	o.Tolerations = []corev1.Toleration{
+		{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}, // a default one
+		{Key: "dedicated", Operator: corev1.TolerationOpEqual, Value: "infra", Effect: corev1.TaintEffectNoExecute},
+	}
+	objects, err := Render(o)
+	must(t, err)
+	accounts := 0
+	for _, object := range objects {
+		switch object.GetKind() {
+		case kindAccount:
+			accounts++
+			if text, err := yaml.Marshal(object.Object["imagePullSecrets"]); err != nil || string(text) != "- name: mirror\n- name: other\n" {
+				t.Errorf("%s has %s, %v", object.GetName(), text, err)
+			}
+		case kindDeployment:
+			all, _, err := unstructured.NestedSlice(object.Object, tolerationsOf...)
+			text, marshal := yaml.Marshal(all)
+			want := "- effect: NoSchedule\n  operator: Exists\n- key: node-role.kubernetes.io/control-plane\n  operator: Exists\n" +
+				"- effect: NoExecute\n  key: dedicated\n  operator: Equal\n  value: infra\n"
+			if errors.Join(err, marshal) != nil || string(text) != want {
+				t.Errorf("the controller tolerates %s, %v", text, err)
+			}
+		}
+	}
+	if accounts != 2 {
+		t.Errorf("%d accounts have the secrets, want 2", accounts)
+	}
+}
+
+// What a later install keeps, and what a removal must not take from the pods that it starts.
+func TestExistingPodsAreRead(t *testing.T) {
+	o := options()
+	o.PullSecrets, o.Tolerations = []string{"mirror"}, []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}
+	objects, err := Render(o)
+	must(t, err)
+	var stored []runtime.Object
+	for _, object := range objects {
+		if kind := object.GetKind(); kind == kindAccount || kind == kindDeployment {
+			stored = append(stored, object)
+		}
+	}
+	c := &Cluster{objects: fake.NewSimpleDynamicClient(runtime.NewScheme(), stored...)}
+	existing, err := c.Existing(t.Context())
+	must(t, err)
+	if !slices.Equal(existing.PullSecrets, o.PullSecrets) || len(existing.Tolerations) != 3 {
+		t.Errorf("%v, %v", existing.PullSecrets, existing.Tolerations)
+	}
+	again := options()
+	again.PullSecrets, again.Tolerations = existing.PullSecrets, existing.Tolerations
+	rendered, err := Render(again)
+	must(t, err)
+	if !reflect.DeepEqual(rendered, objects) {
+		t.Error("an install with what exists changes it")
+	}
+	needed, err := (&removeRun{Cluster: c, options: options()}).prerequisites(t.Context())
+	must(t, err)
+	for _, object := range needed {
+		if secrets, _, _ := unstructured.NestedSlice(object.Object, "imagePullSecrets"); object.GetKind() == kindAccount && len(secrets) != 1 {
+			t.Errorf("a removal sets the secrets %v", secrets)
+		}
+	}
+}
+
 func TestInvalidOptionsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Options)
@@ -137,6 +207,7 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 		"no key":                 {func(o *Options) { o.Keys = nil }, "without a release key"},
 		"a key with a path":      {func(o *Options) { o.Keys = map[string]string{"../x.pem": ""} }, "is not a key file name"},
 		"a key as settings":      {func(o *Options) { o.Keys = map[string]string{settingsKey: ""} }, "is not a key file name"},
+		"a secret with a path":   {func(o *Options) { o.PullSecrets = []string{"a/b"} }, "is not the name of a Secret"},
 		"no image":               {func(o *Options) { o.Agent = "" }, "is not an image name"},
 		"an expression as image": {func(o *Options) { o.Agent = "x' || 'y" }, "is not an image name"},
 		"another folder":         {func(o *Options) { o.Manifests = os.DirFS(".") }, "no manifests in crd"},

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // fillWorkload sets the image of the containers, and a hash of the template and its configuration,
@@ -31,6 +34,39 @@ func fillWorkload(object *unstructured.Unstructured, image string, configuration
 	sum := sha256.Sum256(text)
 	return unstructured.SetNestedField(object.Object, hex.EncodeToString(sum[:8]), "spec", "template", "metadata", "annotations", annotationTemplate)
 }
+
+// fillAccount sets the Secrets with which the pods of an account pull their images.
+func (o *Options) fillAccount(object *unstructured.Unstructured) error {
+	if len(o.PullSecrets) == 0 {
+		return nil
+	}
+	var secrets []any
+	for _, name := range o.PullSecrets {
+		secrets = append(secrets, map[string]any{"name": name})
+	}
+	return unstructured.SetNestedSlice(object.Object, secrets, "imagePullSecrets")
+}
+
+// addTolerations adds the tolerations that a workload does not have yet.
+func (o *Options) addTolerations(object *unstructured.Unstructured) error {
+	all, _, err := unstructured.NestedSlice(object.Object, tolerationsOf...)
+	if err != nil {
+		return err
+	}
+	for i := range o.Tolerations {
+		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&o.Tolerations[i])
+		if err != nil {
+			return fmt.Errorf("cannot encode a toleration: %w", err)
+		}
+		if !slices.ContainsFunc(all, func(each any) bool { return reflect.DeepEqual(each, any(fields)) }) {
+			all = append(all, fields)
+		}
+	}
+	return unstructured.SetNestedSlice(object.Object, all, tolerationsOf...)
+}
+
+// tolerationsOf is the path of the tolerations of a workload.
+var tolerationsOf = []string{"spec", "template", "spec", "tolerations"}
 
 // containers returns the containers of a workload, init containers first. They are not copies.
 func containers(object *unstructured.Unstructured) ([]map[string]any, error) {
