@@ -78,6 +78,15 @@ images: ## Build the images of the agent and the controller into bin/images
 	done
 	$(GO) run ./tools/images -repository $(IMAGE_REPOSITORY) -tag $(VERSION) -to bin/images $(foreach name,$(IMAGES),$(name)=$(call binaries,$(name)))
 
+# The flags of `refit install` beside the key, which has no default: hosts refuse everything without one.
+INSTALL_FLAGS ?=
+
+.PHONY: install-yaml
+install-yaml: refit ## Write bin/install.yaml for kubectl apply, with the public key RELEASE_KEY and the flags INSTALL_FLAGS
+	test -n "$(RELEASE_KEY)" || { echo 'set RELEASE_KEY to the file of a public key' >&2; exit 2; }
+	bin/refit install --render --release-key "$(RELEASE_KEY)" --image-repository $(IMAGE_REPOSITORY) $(INSTALL_FLAGS) >bin/install.yaml.partial
+	mv bin/install.yaml.partial bin/install.yaml
+
 # Nothing here runs on arm64: only the compiler and vet see that code. The same flags, so that both use what one has compiled.
 .PHONY: verify-arm64
 verify-arm64: ## Build all programs and images for arm64, and vet the programs and their tests

@@ -436,6 +436,47 @@ func TestRenderedManifestsCanBeApplied(t *testing.T) {
 	}
 }
 
+// The manifests of --render, which `make install-yaml` writes to a file, are what the command
+// applies. tools/chart compares these with the Helm chart.
+func TestRenderedManifestsAreWhatInstallApplies(t *testing.T) {
+	_, public := newKey(t)
+	_, recipient, err := seal.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{
+		"install", "--release-key", public, "--source", "/srv/refit", "--image-repository", "registry.example/refit", "--image-pull-secret", "mirror",
+		"--toleration", "dedicated=infra:NoExecute", "--backup-recipient", recipient,
+	}
+	f := &fakeCluster{}
+	l, config := withCluster(t, f)
+	if code := l.run(t, append(args, "--kubeconfig", config)...); code != 0 {
+		t.Fatalf("exit code %d: %s", code, l.err)
+	}
+	rendered := newLine(t)
+	if code := rendered.run(t, append(args, "--render")...); code != 0 {
+		t.Fatalf("exit code %d: %s", code, rendered.err)
+	}
+	backups, err := install.RenderBackups([]string{recipient})
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied := append(f.objects, backups...)
+	documents := strings.Split(strings.TrimPrefix(rendered.out.String(), "---\n"), "\n---\n")
+	if len(documents) != len(applied) {
+		t.Fatalf("%d documents, but %d objects", len(documents), len(applied))
+	}
+	for at, object := range applied {
+		want, err := yaml.Marshal(object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(documents[at]); got != strings.TrimSpace(string(want)) {
+			t.Errorf("%s %s differs:\n%s\n%s", object.GetKind(), object.GetName(), got, want)
+		}
+	}
+}
+
 // An upgrade does not start without a BackupStore. Its identity stays on the machine.
 func TestRenderedManifestsHaveABackupStore(t *testing.T) {
 	_, public := newKey(t)
