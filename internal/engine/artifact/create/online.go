@@ -104,7 +104,9 @@ func (m *builder) onlineRunc(ctx context.Context, arch string) error {
 }
 
 // publish adds a binary of upstream. The checksum is only a claim until it is proven.
-func (m *builder) publish(ctx context.Context, file refitv1alpha1.ReleaseFile, address, sum string, prove func(ctx context.Context, address, digest string) error) error {
+func (m *builder) publish(
+	ctx context.Context, file refitv1alpha1.ReleaseFile, address, sum string, prove func(ctx context.Context, address, digest string) error,
+) error {
 	if !hexPattern.MatchString(sum) {
 		return fmt.Errorf("the published checksum of %s is invalid", address)
 	}

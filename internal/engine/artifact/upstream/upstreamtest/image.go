@@ -7,9 +7,9 @@ import (
 )
 
 // Statement returns what the signature of an image states.
-func Statement(t testing.TB, name, digest string) []byte {
-	t.Helper()
-	return encode(t, object{
+func Statement(tb testing.TB, name, digest string) []byte {
+	tb.Helper()
+	return encode(tb, object{
 		"critical": object{
 			"identity": object{"docker-reference": name},
 			"image":    object{"docker-manifest-digest": digest},
@@ -20,8 +20,8 @@ func Statement(t testing.TB, name, digest string) []byte {
 }
 
 // Layer returns a signature of an image as cosign stores it.
-func (g *Signature) Layer(t testing.TB) any {
-	t.Helper()
+func (g *Signature) Layer(tb testing.TB) any {
+	tb.Helper()
 	return object{
 		"mediaType": "application/vnd.dev.cosign.simplesigning.v1+json",
 		"digest":    "sha256:" + hex.EncodeToString(g.Digest[:]),
@@ -30,16 +30,16 @@ func (g *Signature) Layer(t testing.TB) any {
 			"dev.cosignproject.cosign/signature": string(g.Sig()),
 			"dev.sigstore.cosign/certificate":    string(g.PEM()),
 			"dev.sigstore.cosign/chain":          "",
-			"dev.sigstore.cosign/bundle":         string(encode(t, object{"SignedEntryTimestamp": g.Timestamp, "Payload": g.Entry})),
+			"dev.sigstore.cosign/bundle":         string(encode(tb, object{"SignedEntryTimestamp": g.Timestamp, "Payload": g.Entry})),
 		},
 	}
 }
 
 // Manifest returns the manifest of the signatures of an image.
-func Manifest(t testing.TB, layers ...any) []byte {
-	t.Helper()
+func Manifest(tb testing.TB, layers ...any) []byte {
+	tb.Helper()
 	empty := sha256.Sum256([]byte("{}"))
-	return encode(t, object{
+	return encode(tb, object{
 		"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
 		"config": object{"mediaType": "application/vnd.oci.image.config.v1+json", "digest": "sha256:" + hex.EncodeToString(empty[:]), "size": 2},
 		"layers": layers,

@@ -31,15 +31,15 @@ type Sigstore struct {
 }
 
 // New starts an instance.
-func New(t testing.TB) *Sigstore {
-	t.Helper()
+func New(tb testing.TB) *Sigstore {
+	tb.Helper()
 	authorities, err := ca.NewVirtualSigstore()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	s := &Sigstore{t: t, ca: authorities, entries: map[string]Signature{}}
+	s := &Sigstore{t: tb, ca: authorities, entries: map[string]Signature{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
-	t.Cleanup(s.Close)
+	tb.Cleanup(s.Close)
 	return s
 }
 
@@ -142,9 +142,9 @@ func (g *Signature) Sig() []byte { return []byte(base64.StdEncoding.EncodeToStri
 func (g *Signature) Cert() []byte { return []byte(base64.StdEncoding.EncodeToString(g.PEM())) }
 
 // Answer returns the entry as the log does.
-func (g *Signature) Answer(t testing.TB) []byte {
-	t.Helper()
-	return encode(t, []object{{"24296fb24b8ad77a": object{
+func (g *Signature) Answer(tb testing.TB) []byte {
+	tb.Helper()
+	return encode(tb, []object{{"24296fb24b8ad77a": object{
 		"body": g.Entry.Body, "integratedTime": g.Entry.IntegratedTime, "logIndex": g.Entry.LogIndex, "logID": g.Entry.LogID,
 		"verification": object{"signedEntryTimestamp": g.Timestamp, "inclusionProof": object{}},
 	}}})
@@ -212,11 +212,11 @@ func (s *Sigstore) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer) // a client that has gone reports it
 }
 
-func encode(t testing.TB, what any) []byte {
-	t.Helper()
+func encode(tb testing.TB, what any) []byte {
+	tb.Helper()
 	out, err := json.Marshal(what)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out
 }
