@@ -116,7 +116,7 @@ var Table = []Section{
 			Kind: "cgroup v1", Status: Tested, Note: "with `failCgroupV1: false` in the kubelet configuration", Tests: []string{"TestUpgradeCI"},
 		},
 		{Kind: "cgroup v1 without that setting", Status: Refused, Checks: []string{"CgroupV1"}},
-		{Kind: "cgroup v2", Status: Expected},
+		{Kind: "cgroup v2", Status: Expected, Evidence: "a control plane node of the testbed with it (docs/testbed.md); no upgrade"},
 		{Kind: "Swap enabled", Status: Expected, Note: "with a note", Checks: []string{"SwapOn"}},
 	}},
 	{"Container runtime and network", []Row{
