@@ -37,8 +37,7 @@ downloads metadata and signatures only. Hosts must reach these addresses or a mi
 --for-cluster selects the files for the hosts of a cluster; --kind and --arch do so without one.
 containerd and the CNI plugins are published as archives: extract them and use --from.
 
-The command fails if a kubeadm host could not be upgraded with the result, and lists what is
-missing.`,
+The command fails if its result cannot upgrade a kubeadm host, and lists what is missing.`,
 		Example: a.example(
 			"# Create a ClusterRelease from a directory", "release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
 			"# Create one without runc from two directories", "release create --kubernetes v1.36.3 --from bin --from images --without runc > v1.36.3.json",

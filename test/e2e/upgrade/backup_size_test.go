@@ -37,6 +37,19 @@ func TestBackupSize(t *testing.T) {
 	must(t, raiseQuota(t.Context(), cp))
 	must(t, fillEtcd(t.Context(), cp, gib))
 
+	t.Run("snapshot", func(t *testing.T) { s.testSnapshotAndBackup(t, cp, gib) })
+	t.Run("drill", func(t *testing.T) {
+		s.costOf(t, cp, "backup_drill", gib, func(context.Context) (float64, error) { s.backUpAs(t, "size-drill", "Restore"); return 0, nil })
+		s.isStored(t, "size-drill")
+	})
+	log, err := cp.Exec(t.Context(), "journalctl", "--unit=refit-agent", "--output=cat", "--grep=backup|snapshot")
+	must(t, err)
+	t.Logf("the agent:\n%s", log)
+}
+
+// testSnapshotAndBackup compares a backup with `snapshot save`.
+func (s *site) testSnapshotAndBackup(t *testing.T, cp *cluster.Node, gib int) {
+	t.Helper()
 	idle := s.costOf(t, cp, "idle", gib, func(ctx context.Context) (float64, error) { return 0, idleFor(ctx, 20*time.Second) })
 	save := s.costOf(t, cp, "snapshot_save", gib, func(ctx context.Context) (float64, error) { return saveSnapshot(ctx, cp) })
 	must(t, trimDisk(t.Context(), cp))
@@ -44,14 +57,10 @@ func TestBackupSize(t *testing.T) {
 	s.isStored(t, "size")
 	_, err := cp.Exec(t.Context(), "find", backupDir, "-mindepth", "1", "-delete") // so that the disk holds one stored backup
 	must(t, errors.Join(err, trimDisk(t.Context(), cp)))
-	drill := s.costOf(t, cp, "backup_drill", gib, func(context.Context) (float64, error) { s.backUpAs(t, "size-drill", "Restore"); return 0, nil })
 	show(t, "backup_share_of_snapshot_save", backup.seconds/save.seconds, "ratio")
-	show(t, "backup_drill_share_of_snapshot_save", drill.seconds/save.seconds, "ratio")
 	show(t, "backup_api_p99_share_of_idle", backup.p99/idle.p99, "ratio")
-	s.isStored(t, "size-drill")
 	log, err := cp.Exec(t.Context(), "journalctl", "--unit=refit-agent", "--output=cat", "--grep=backup|snapshot")
 	must(t, err)
-	t.Logf("the agent:\n%s", log)
 	show(t, "backup_upload_share_of_snapshot_save", uploadOf(t, string(log), "size").Seconds()/save.seconds, "ratio")
 }
 

@@ -146,7 +146,7 @@ func cgroupDriver() (string, error) {
 	return "cgroupfs", err
 }
 
-// kubeadmTimeouts returns kubeadm's timeouts for a slow machine. On others, kubeadm's defaults apply.
+// kubeadmTimeouts returns kubeadm's timeouts for a slow machine. On others, its defaults apply.
 func kubeadmTimeouts() map[string]string {
 	if factor, err := machine.TimeoutFactor(); err != nil || factor == 1 {
 		return nil
