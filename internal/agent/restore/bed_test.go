@@ -62,6 +62,8 @@ type machine struct {
 	withoutIdentity bool
 	// etcdutl is the error of etcdutl.
 	etcdutl error
+	// revives is set if the kubelet starts etcd once more after its manifest is removed.
+	revives bool
 	// unready is how often the API server is not ready yet.
 	unready  int
 	progress []string
@@ -192,7 +194,13 @@ func (m *machine) AwaitStopped(_ context.Context, component string) error {
 	return nil
 }
 
-func (m *machine) RestartKubelet(context.Context) error { return nil }
+// RestartKubelet starts etcd once more, if the previous kubelet was just doing so.
+func (m *machine) RestartKubelet(context.Context) error {
+	if m.revives {
+		m.bed.running[m.name] = "revived"
+	}
+	return nil
+}
 
 // ReplaceMember adds a learner.
 func (m *machine) ReplaceMember(_ context.Context, _ []byte, self restore.Member, _ []restore.Member) error {

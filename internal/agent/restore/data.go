@@ -85,15 +85,21 @@ func (r *Restore) own(dir string) error {
 // moveData moves the old data aside and the restored data into its place. After an interruption,
 // something else may have moved the manifests back.
 func (r *Restore) moveData(ctx context.Context) error {
-	for _, component := range []string{kubeadm.APIServer, kubeadm.Etcd} {
-		if exists(r.live(component)) {
-			if err := r.park(ctx, component); err != nil {
-				return err
-			}
+	if exists(r.live(kubeadm.APIServer)) {
+		if err := r.stopAPIServer(ctx); err != nil {
+			return err
+		}
+	}
+	if exists(r.live(kubeadm.Etcd)) {
+		if err := r.stopEtcd(ctx); err != nil {
+			return err
 		}
 	}
 	if r.newInPlace() {
 		return nil // moved before an interruption
+	}
+	if err := r.awaitUnlocked(ctx); err != nil {
+		return err
 	}
 	if r.Plan.Situation != restore.Replace && !exists(r.marked(r.restored())) {
 		if err := r.restoreAgain(ctx); err != nil {

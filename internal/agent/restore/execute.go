@@ -62,7 +62,7 @@ func failureOf(err error) *node.Failure {
 // action returns what a step does. Each can be repeated at any time.
 func (r *Restore) action(step string) func(context.Context) error {
 	actions := map[string]func(context.Context) error{
-		restore.StopAPIServer:  func(ctx context.Context) error { return r.park(ctx, kubeadm.APIServer) },
+		restore.StopAPIServer:  r.stopAPIServer,
 		restore.StopEtcd:       r.stopEtcd,
 		restore.RestoreData:    r.restoreData,
 		restore.MoveData:       r.moveData,
@@ -75,15 +75,6 @@ func (r *Restore) action(step string) func(context.Context) error {
 		return do
 	}
 	return func(context.Context) error { return fmt.Errorf("this refit-agent does not know the step %s", step) }
-}
-
-// stopEtcd also restarts the kubelet. A kubelet that has not reached the API since its start does
-// not start a static pod whose predecessor it has not ended.
-func (r *Restore) stopEtcd(ctx context.Context) error {
-	if err := r.park(ctx, kubeadm.Etcd); err != nil {
-		return err
-	}
-	return r.Machine.RestartKubelet(ctx)
 }
 
 // startEtcd waits until etcd runs and, if enough hosts are restored for a quorum, serves.

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
@@ -79,6 +82,32 @@ func TestDataMovesOnlyWhileNothingUsesIt(t *testing.T) {
 	_, _, err = m.restore(t, Request{}, "")
 	must(t, err)
 	b.serves(t, p.Restore.Plan.Run)
+}
+
+func TestEtcdThatTheKubeletWasJustRestartingIsStopped(t *testing.T) {
+	b := newBed(t, "cp-1")
+	m := b.hosts["cp-1"]
+	m.revives = true
+	_, _, err := m.restore(t, Request{}, "")
+	must(t, err)
+	if m.violation != "" || b.running["cp-1"] == "revived" {
+		t.Errorf("%s; etcd has the data %q", m.violation, b.running["cp-1"])
+	}
+}
+
+func TestDataThatAProcessHasLockedDoesNotMove(t *testing.T) {
+	m := newBed(t, "cp-1").hosts["cp-1"]
+	must(t, os.MkdirAll(m.path("etcd", "member", "snap"), 0o700))
+	database, err := os.Create(m.path("etcd", "member", "snap", "db"))
+	must(t, err)
+	must(t, unix.Flock(int(database.Fd()), unix.LOCK_EX))
+	_, _, err = m.restore(t, Request{}, "")
+	if f, ok := errors.AsType[*node.Failure](err); !ok || f.Reason != "EtcdRuns" || !exists(m.path("etcd", "member", "snap", "db")) {
+		t.Fatalf("got %v", err)
+	}
+	must(t, database.Close())
+	_, _, err = m.restore(t, Request{}, "")
+	must(t, err)
 }
 
 func TestIdentityIsNotNeededAfterTheDataIsRestored(t *testing.T) {

@@ -1,0 +1,63 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+func (r *Restore) stopAPIServer(ctx context.Context) error { return r.park(ctx, kubeadm.APIServer) }
+
+// stopEtcd also restarts the kubelet. A kubelet that has not reached the API since its start does
+// not start a static pod whose predecessor it has not ended.
+//
+// A kubelet that was just restarting etcd when the manifest was removed may start one more
+// container. So etcd must be stopped when a kubelet runs that has never seen the manifest.
+func (r *Restore) stopEtcd(ctx context.Context) error {
+	if err := r.park(ctx, kubeadm.Etcd); err != nil {
+		return err
+	}
+	if err := r.Machine.RestartKubelet(ctx); err != nil {
+		return err
+	}
+	if err := r.Machine.AwaitStopped(ctx, kubeadm.Etcd); err != nil {
+		return err
+	}
+	return r.awaitUnlocked(ctx)
+}
+
+// awaitUnlocked waits until no etcd uses the data of this host, in whatever container it runs.
+func (r *Restore) awaitUnlocked(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.Etcd)
+	defer cancel()
+	err := r.poll(ctx, func(context.Context) error { return unlocked(filepath.Join(r.member(), "snap", "db")) })
+	if err != nil {
+		return node.ManualIntervention("EtcdRuns", err,
+			"Find the process (`fuser "+filepath.Join(r.member(), "snap", "db")+"`) and end it, then run the same command again", "an etcd still uses %s", r.member())
+	}
+	return nil
+}
+
+// unlocked returns an error if an etcd has locked a database. A missing one has no lock.
+func unlocked(database string) error {
+	file, err := os.Open(database)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
+		return fmt.Errorf("a process has locked %s: %w", database, err)
+	}
+	return nil
+}
