@@ -91,8 +91,11 @@ func TestAgentPackageLock(t *testing.T) {
 			}
 			must(t, goOn(t.Context(), n))
 			b.mustPhase(t, n, changing, refitv1alpha1.NodeSucceeded)
-			_, err = n.Exec(t.Context(), other.run...)
-			must(t, err)
+			// The agent releases the lock after it has written the status.
+			must(t, until(t.Context(), "the package manager to run again", checkTimeout, func(ctx context.Context) error {
+				_, err := n.Exec(ctx, other.run...)
+				return err
+			}))
 			must(t, b.WaitReady(t.Context(), recovery))
 			must(t, b.AtRelease(t.Context(), n, r))
 		})

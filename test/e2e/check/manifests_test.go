@@ -14,6 +14,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
+	"runtime"
 	"strings"
 	"time"
 
@@ -169,9 +170,19 @@ stringData: {release: %[4]q}
 `, h.name, shop, h.status, base64.StdEncoding.EncodeToString(packed.Bytes()))
 }
 
+// fileOf returns a binary for the hosts, which no agent downloads.
+func fileOf(part refitv1alpha1.Part, version string) refitv1alpha1.ReleaseFile {
+	return refitv1alpha1.ReleaseFile{
+		Part: part, Name: string(part), Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: runtime.GOARCH, Version: version,
+		Blob: refitv1alpha1.Blob{Digest: "sha256:" + strings.Repeat("0", 64), Size: 1},
+	}
+}
+
 // release returns a ClusterRelease with an arbitrary signature: only agents verify it.
 func release(name, version, signed string) string {
-	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: signed})
+	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: signed, Files: []refitv1alpha1.ReleaseFile{
+		fileOf(refitv1alpha1.PartKubeadm, signed), fileOf(refitv1alpha1.PartKubelet, signed),
+	}})
 	if err != nil {
 		panic(err)
 	}
