@@ -149,6 +149,10 @@ func (a *app) confirmed(ctx context.Context, p restore.Prepared, yes bool) error
 		if len(p.Decision.Refusals) > 0 {
 			return errors.New("the restore is refused; nothing was changed")
 		}
+		if p.Continues {
+			fmt.Fprintln(a.out, "\nThis restore is unfinished. Run the same command with --yes to continue it, or cancel it with refit-agent restore --cancel.")
+			return nil
+		}
 		fmt.Fprintln(a.out, "\nNothing was changed. Run the same command with --yes to restore.")
 		return nil
 	}

@@ -20,6 +20,8 @@ type Restore struct {
 	// Situation is Single, Replace or All. Description explains it.
 	Situation   string `json:"situation"`
 	Description string `json:"description"`
+	// Serving is set if the API reports every member of etcd as ready. It may be minutes old.
+	Serving bool `json:"serving,omitempty"`
 	// Lost is what the restore discards.
 	Lost []string `json:"lost,omitempty"`
 	// Identity is the file with the identity that each command reads on its node; empty if none is

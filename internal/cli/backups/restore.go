@@ -50,6 +50,7 @@ func Restore(ctx context.Context, from Restorable, cluster, name string, now tim
 	out := &cliv1alpha1.Restore{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindRestore, Cluster: cluster, Backup: name, Time: stored.Time.UTC(), Revision: stored.Revision,
 		Situation: string(g.Situation), Description: g.Situation.Description(), Lost: g.Lost,
+		Serving: len(unready) == 0,
 	}
 	if b.Status.Deleted != nil && g.Situation != restore.Replace {
 		out.Deleted = b.Status.Deleted.UTC()

@@ -55,6 +55,9 @@ func TestRestoreOfACluster(t *testing.T) {
 		"a directory of this host":    {restorable{stored, []string{"cp-2"}, nil, directory}, "copy nothing"},
 	} {
 		got, err := Restore(t.Context(), tt.of, "prod", "nightly", now)
+		if err == nil && got.Serving != (len(tt.of.unready) == 0) {
+			t.Errorf("%s: every member serves: %t", name, got.Serving)
+		}
 		text := ""
 		if err != nil {
 			text = err.Error()

@@ -17,6 +17,11 @@ func Restore(r *cliv1alpha1.Restore) string {
 			moment(r.Deleted))
 	}
 	fmt.Fprintf(&out, "Situation:  %s: %s\n", r.Situation, r.Description)
+	if r.Serving {
+		fmt.Fprintln(&out, "Warning:    the API reports that every member of etcd serves. A restore discards all changes since the backup.")
+		fmt.Fprintln(&out, "            If a member was lost within the last minutes, run `refit-agent restore` on its host first: it observes etcd")
+		fmt.Fprintln(&out, "            itself, prints its plan and changes nothing.")
+	}
 	if len(r.Lost) > 0 {
 		fmt.Fprintln(&out, "\nLost:")
 	}

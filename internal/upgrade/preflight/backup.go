@@ -99,10 +99,14 @@ func backupIdentityUnproven(v *view) []Finding {
 	if store == nil || store.IdentityProven != cluster.No {
 		return nil
 	}
+	remedy := "Prove it once with a backup: " + command("refit backup verify NAME --identity FILE") + "."
+	if store.Directory != "" {
+		remedy = "Prove it once with a backup, on the host that has it: " + command("refit-agent backup verify NAME --identity FILE") + "."
+	}
 	return []Finding{{
 		Object:  storeObject(backup),
 		Message: fmt.Sprintf("no identity of the recipients of BackupStore %s has decrypted a backup: if it is lost, nobody can restore etcd", store.Name),
-		Remedy:  "Prove it once with a backup: " + command("refit backup verify NAME --identity FILE") + ".",
+		Remedy:  remedy,
 	}}
 }
 
