@@ -461,7 +461,7 @@ func TestRenderedManifestsAreWhatInstallApplies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	applied := append(f.objects, backups...)
+	applied := slices.Concat(f.objects, backups)
 	documents := strings.Split(strings.TrimPrefix(rendered.out.String(), "---\n"), "\n---\n")
 	if len(documents) != len(applied) {
 		t.Fatalf("%d documents, but %d objects", len(documents), len(applied))

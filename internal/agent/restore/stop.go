@@ -38,10 +38,11 @@ func (r *Restore) stopEtcd(ctx context.Context) error {
 func (r *Restore) awaitUnlocked(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.Etcd)
 	defer cancel()
-	err := r.poll(ctx, func(context.Context) error { return unlocked(filepath.Join(r.member(), "snap", "db")) })
+	database := filepath.Join(r.member(), "snap", "db")
+	err := r.poll(ctx, func(context.Context) error { return unlocked(database) })
 	if err != nil {
 		return node.ManualIntervention("EtcdRuns", err,
-			"Find the process (`fuser "+filepath.Join(r.member(), "snap", "db")+"`) and end it, then run the same command again", "an etcd still uses %s", r.member())
+			"Find the process (`fuser "+database+"`) and end it, then run the same command again", "an etcd still uses %s", database)
 	}
 	return nil
 }

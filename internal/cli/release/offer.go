@@ -102,7 +102,7 @@ func (o *Offer) creations(versions []string, hosts *cluster.Snapshot) (out []*Cr
 			return nil, err
 		}
 		if creation.For(hosts) != nil {
-			return nil, nil
+			return nil, nil //nolint:nilerr // a host is unknown
 		}
 		out = append(out, creation)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -55,9 +56,7 @@ func newPublisher(t *testing.T) *publisher {
 			registry.ServeHTTP(recorder, r)
 			a := &answer{recorder.Code, recorder.Header(), recorder.Body.Bytes()}
 			p.change(r, a)
-			for name, values := range a.header {
-				w.Header()[name] = values
-			}
+			maps.Copy(w.Header(), a.header)
 			w.WriteHeader(a.status)
 			_, _ = w.Write(a.body)
 		})
@@ -297,9 +296,18 @@ func mutations(text, older, foreign []byte) (out []mutation) {
 		return func(text []byte) []byte { return bytes.Replace(text, []byte(from), []byte(to), 1) }
 	}
 	for _, c := range [][2]string{
-		{"name: kubernetes-v1.36.3", "name: kubernetes-v1.35.4"}, {"name: kubernetes-v1.36.3", "name: \"\""}, {"name: kubernetes-v1.36.3", "name: a b"},
-		{"kubernetes: v1.36.3", "kubernetes: v1.35.4"}, {"kind: ClusterRelease", "kind: ConfigMap"}, {"apiVersion: refit.dev/v1alpha1", "apiVersion: v1"},
-		{"spec:", "status: {}\nspec:"}, {"metadata:", "metadata:\n  labels: {a: b}"}, {"metadata:", "metadata:\n  ownerReferences: []"}, {"envelope: ", "envelope: \"\" # "}, {"apiVersion", "---\na: b\n---\napiVersion"}, {"envelope: ", "unknown: "},
+		{"name: kubernetes-v1.36.3", "name: kubernetes-v1.35.4"},
+		{"name: kubernetes-v1.36.3", "name: \"\""},
+		{"name: kubernetes-v1.36.3", "name: a b"},
+		{"kubernetes: v1.36.3", "kubernetes: v1.35.4"},
+		{"kind: ClusterRelease", "kind: ConfigMap"},
+		{"apiVersion: refit.dev/v1alpha1", "apiVersion: v1"},
+		{"spec:", "status: {}\nspec:"},
+		{"metadata:", "metadata:\n  labels: {a: b}"},
+		{"metadata:", "metadata:\n  ownerReferences: []"},
+		{"envelope: ", "envelope: \"\" # "},
+		{"apiVersion", "---\na: b\n---\napiVersion"},
+		{"envelope: ", "unknown: "},
 	} {
 		add(mutation{layer: replace(c[0], c[1]), repair: true}, "%q instead of %q", c[1], c[0])
 	}
@@ -476,7 +484,7 @@ func TestNoMutationOfAnArtifactIsAccepted(t *testing.T) {
 
 // answerWith answers a request with what the registry has at another path.
 func (p *publisher) answerWith(a *answer, r *http.Request, path string) {
-	other, err := http.NewRequestWithContext(r.Context(), http.MethodGet, "http://"+p.host+path, nil)
+	other, err := http.NewRequestWithContext(r.Context(), http.MethodGet, "http://"+p.host+path, http.NoBody)
 	if err != nil {
 		panic(err)
 	}

@@ -2,6 +2,7 @@ package bed
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,7 +18,8 @@ func StartRegistry(t *testing.T, host, data string) string {
 	Must(t, err)
 	address := freeAddress(t, host)
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	Must(t, os.WriteFile(config, []byte("version: 0.1\nlog: {level: warn}\nhttp: {addr: '"+address+"'}\nstorage: {filesystem: {rootdirectory: "+data+"}}\n"), 0o644))
+	text := fmt.Sprintf("version: 0.1\nlog: {level: warn}\nhttp: {addr: '%s'}\nstorage: {filesystem: {rootdirectory: %s}}\n", address, data)
+	Must(t, os.WriteFile(config, []byte(text), 0o644))
 	startServer(t, "http://"+address+"/v2/", nil, binary, "serve", config)
 	return address
 }

@@ -50,7 +50,8 @@ func (c *Cluster) deploy(ctx context.Context, client string) error {
 
 // WaitWorkload waits until every replica of the workload is ready.
 func (c *Cluster) WaitWorkload(ctx context.Context) error {
-	_, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "rollout", "status", "deployment/"+workloadName, "--timeout="+machine.Timeout(workloadDeadline).String())
+	timeout := "--timeout=" + machine.Timeout(workloadDeadline).String()
+	_, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "rollout", "status", "deployment/"+workloadName, timeout)
 	return err
 }
 
@@ -97,7 +98,8 @@ func (c *Cluster) Smoke(ctx context.Context) error {
 	if err := c.deploy(ctx, c.clientNode().Name()); err != nil {
 		return err
 	}
-	_, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "wait", "--for=condition=Ready", "pod/client", "--timeout="+machine.Timeout(workloadDeadline).String())
+	timeout := "--timeout=" + machine.Timeout(workloadDeadline).String()
+	_, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "wait", "--for=condition=Ready", "pod/client", timeout)
 	if err == nil {
 		err = c.smoke(ctx)
 	}

@@ -11,7 +11,7 @@ func TestRequestsWithoutTLSAreRefused(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	for plainHTTP, want := range map[bool]string{true: "", false: "it has no TLS"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

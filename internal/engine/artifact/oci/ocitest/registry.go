@@ -17,19 +17,19 @@ import (
 
 // New starts an empty registry, and returns its host and port. Between may change what it answers;
 // it may be nil.
-func New(t testing.TB, between func(registry http.Handler) http.Handler) (host string) {
-	t.Helper()
+func New(tb testing.TB, between func(registry http.Handler) http.Handler) (host string) {
+	tb.Helper()
 	config := &configuration.Configuration{Storage: configuration.Storage{
 		"inmemory": {}, "maintenance": {"uploadpurging": map[any]any{"enabled": false}},
 	}}
 	logrus.SetOutput(io.Discard)
 	config.Log.AccessLog.Disabled, config.Catalog.MaxEntries = true, 100
 	config.HTTP.Secret = "for tests" // or it logs a warning
-	var handler http.Handler = handlers.NewApp(t.Context(), config)
+	var handler http.Handler = handlers.NewApp(tb.Context(), config)
 	if between != nil {
 		handler = between(handler)
 	}
 	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
+	tb.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
 }
