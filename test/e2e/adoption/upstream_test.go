@@ -33,6 +33,8 @@ type upstream struct {
 	url         string
 	registry    string // host and port
 	fingerprint string // of the key that signs the packages
+	// unsigned are the digests of binaries and images: only upstream can sign them.
+	unsigned []string
 }
 
 // newUpstream publishes a release. The servers end with the test.
@@ -41,20 +43,21 @@ func newUpstream(t *testing.T, host string, parts builder.Release) *upstream {
 	dir := t.TempDir()
 	key := newKey(t)
 	minor := parts.Kubernetes[:strings.LastIndex(parts.Kubernetes, ".")]
-	publishBinaries(t, filepath.Join(dir, "release"), minor, parts)
+	binaries := publishBinaries(t, filepath.Join(dir, "release"), minor, parts)
 	repositories := filepath.Join(dir, "core:", "stable:", minor)
 	publishDebs(t, filepath.Join(repositories, "deb"), key, parts.Debs)
 	if len(parts.Rpms) > 0 {
 		publishRpms(t, filepath.Join(repositories, "rpm"), key, parts.Rpms)
 	}
-	u := &upstream{url: serve(t, host, dir), registry: bed.StartRegistry(t, host, t.TempDir()), fingerprint: key.fingerprint}
+	u := &upstream{url: serve(t, host, dir), registry: bed.StartRegistry(t, host, t.TempDir()), fingerprint: key.fingerprint, unsigned: binaries}
 	u.push(t, parts.Images)
 	return u
 }
 
 // mirrors is the user's configuration for these servers.
 func (u *upstream) mirrors() string {
-	return fmt.Sprintf("downloads: %[1]s/release\npackages: %[1]s/core:/stable:/\npackageKeys: [%[2]s]\nimageMirror: http://%[3]s\n", u.url, u.fingerprint, u.registry)
+	return fmt.Sprintf("downloads: %[1]s/release\npackages: %[1]s/core:/stable:/\npackageKeys: [%[2]s]\nimageMirror: http://%[3]s\nacceptDigests: [%[4]s]\n",
+		u.url, u.fingerprint, u.registry, strings.Join(u.unsigned, ", "))
 }
 
 func serve(t *testing.T, host, dir string) string {
@@ -72,8 +75,8 @@ func serve(t *testing.T, host, dir string) string {
 	return "http://" + listener.Addr().String()
 }
 
-// publishBinaries writes the layout of dl.k8s.io.
-func publishBinaries(t *testing.T, dir, minor string, parts builder.Release) {
+// publishBinaries writes the layout of dl.k8s.io, and returns the digests.
+func publishBinaries(t *testing.T, dir, minor string, parts builder.Release) (digests []string) {
 	t.Helper()
 	to := filepath.Join(dir, parts.Kubernetes, "bin/linux/amd64")
 	bed.Must(t, os.MkdirAll(to, 0o755))
@@ -81,10 +84,12 @@ func publishBinaries(t *testing.T, dir, minor string, parts builder.Release) {
 		content, err := os.ReadFile(filepath.Join(parts.Bin, binary))
 		bed.Must(t, err)
 		sum := sha256.Sum256(content)
+		digests = append(digests, "sha256:"+hex.EncodeToString(sum[:]))
 		bed.Must(t, os.WriteFile(filepath.Join(to, binary), content, 0o644))
 		bed.Must(t, os.WriteFile(filepath.Join(to, binary+".sha256"), []byte(hex.EncodeToString(sum[:])), 0o644))
 	}
 	bed.Must(t, os.WriteFile(filepath.Join(dir, "stable-"+strings.TrimPrefix(minor, "v")+".txt"), []byte(parts.Kubernetes), 0o644))
+	return digests
 }
 
 // publishDebs writes a repository with apt-ftparchive.
@@ -131,6 +136,9 @@ func (u *upstream) push(t *testing.T, archives []string) {
 			to, err := name.NewTag(u.registry+"/"+from.RepositoryStr()+":"+from.TagStr(), name.Insecure)
 			bed.Must(t, err)
 			bed.Must(t, remote.Write(to, image, remote.WithContext(t.Context())))
+			digest, err := image.Digest()
+			bed.Must(t, err)
+			u.unsigned = append(u.unsigned, digest.String())
 		}
 	}
 }
