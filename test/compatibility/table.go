@@ -55,7 +55,7 @@ var Table = []Section{
 			Kind: "Stacked etcd, one or three members, 3.6.6 → 3.6.8 → 3.7.0", Status: Tested, Tests: []string{"TestUpgradeKinds/two hops"},
 		},
 		{Kind: "Two etcd members", Status: Refused, Note: "can be waived", Checks: []string{"EtcdTwoMembers"}},
-		{Kind: "etcd 3.5 older than 3.5.26 to 3.6", Status: Refused, Checks: []string{"EtcdTooOld"}},
+		{Kind: "etcd older than 3.5.26, if the upgrade takes it to 3.6", Status: Refused, Checks: []string{"EtcdTooOld"}},
 		{
 			Kind: "External etcd, on the control plane hosts or on hosts of its own", Status: Tested,
 			Note:  "Refit checks every member and backs it up with the client certificate of the API server, and neither upgrades nor restores it",
