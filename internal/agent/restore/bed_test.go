@@ -132,12 +132,21 @@ func (m *machine) desk(t *testing.T, dieAt string) *Desk {
 			if _, runs := m.bed.running[m.name]; name == "restore-move-data/aside" && (runs || m.has("etcd") || m.has("kube-apiserver")) {
 				m.violate("the data is moved while etcd or the API server runs")
 			}
+			if _, runs := m.bed.running[m.name]; name == "restore-cancel/away" && runs && m.movedAside() {
+				m.violate("the restored data is moved away while etcd runs")
+			}
 			if name == dieAt {
 				panic(dead(name))
 			}
 			m.events = append(m.events, name)
 		},
 	}
+}
+
+// movedAside reports whether the old data is not in its place.
+func (m *machine) movedAside() bool {
+	found, _ := filepath.Glob(m.path("etcd", "refit-restore-*", "old"))
+	return len(found) > 0
 }
 
 type dead string

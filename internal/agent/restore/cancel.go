@@ -71,10 +71,11 @@ func (r *Restore) Cancel(ctx context.Context) error {
 	return r.finish()
 }
 
-// stopForCancel stops etcd if it may run with the restored data. The API server is stopped, or runs
-// with the old data.
+// stopForCancel stops etcd if it may run with the restored data, also if its manifest is gone: an
+// earlier cancellation may have ended before etcd did. The API server is stopped, or runs with the
+// old data.
 func (r *Restore) stopForCancel(ctx context.Context) error {
-	if !r.dataMoved() || !exists(r.live(kubeadm.Etcd)) {
+	if !r.dataMoved() {
 		return nil
 	}
 	r.Progress("stopping etcd")

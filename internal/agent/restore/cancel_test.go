@@ -1,10 +1,15 @@
 package restore
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
@@ -98,6 +103,32 @@ func TestCancelContinuesAfterACrashAtEveryEffect(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A cancellation that could not stop etcd, and is repeated, does not move the data either.
+func TestRepeatedCancelMovesNoDataOfARunningEtcd(t *testing.T) {
+	m := newBed(t, "cp-1").hosts["cp-1"]
+	if _, died, err := m.restore(t, Request{}, "restore-start-api-server/started"); err != nil || !died {
+		t.Fatalf("%t %v", died, err)
+	}
+	must(t, os.MkdirAll(m.path("etcd", "member", "snap"), 0o700))
+	database, err := os.Create(m.path("etcd", "member", "snap", "db"))
+	must(t, err)
+	must(t, unix.Flock(int(database.Fd()), unix.LOCK_EX))
+	if _, died := m.cancel(t, "restore-etcd/removed"); !died {
+		t.Fatal("the first one did not end early")
+	}
+	c, err := m.desk(t, "").PrepareCancel(t.Context())
+	must(t, err)
+	must(t, c.Restore.Begin())
+	c.Restore.Timeouts = Timeouts{Etcd: 50 * time.Millisecond, APIServer: time.Second, Poll: time.Millisecond}
+	err = c.Restore.Cancel(t.Context())
+	c.Restore.Close()
+	if f, ok := errors.AsType[*node.Failure](err); !ok || f.Reason != "EtcdRuns" || !exists(database.Name()) {
+		t.Errorf("got %v", err)
+	}
+	must(t, database.Close())
+	m.cancel(t, "")
 }
 
 // The others refuse a member that they have removed.

@@ -95,6 +95,13 @@ func TestEtcdThatTheKubeletWasJustRestartingIsStopped(t *testing.T) {
 	}
 }
 
+// A damaged file system must not look like an etcd that runs.
+func TestADamagedDirectoryHasNoLock(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "snap"), nil, 0o600))
+	must(t, unlocked(filepath.Join(dir, "snap", "db")))
+}
+
 func TestDataThatAProcessHasLockedDoesNotMove(t *testing.T) {
 	m := newBed(t, "cp-1").hosts["cp-1"]
 	must(t, os.MkdirAll(m.path("etcd", "member", "snap"), 0o700))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -47,18 +46,16 @@ func (r *Restore) awaitUnlocked(ctx context.Context) error {
 	return nil
 }
 
-// unlocked returns an error if an etcd has locked a database. A missing one has no lock.
+// unlocked returns an error if an etcd has locked a database. One that is missing or cannot be
+// opened, such as on a damaged file system, tells nothing: the container has ended.
 func unlocked(database string) error {
 	file, err := os.Open(database)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return nil //nolint:nilerr // see above
 	}
 	defer file.Close()
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
-		return fmt.Errorf("a process has locked %s: %w", database, err)
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		return fmt.Errorf("a process has locked %s", database)
 	}
 	return nil
 }

@@ -43,7 +43,10 @@ func (m *builder) prove(ctx context.Context, content, digest string, by func(ups
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if unproven, ok := errors.AsType[*upstream.UnprovenError](err); ok && !unproven.Missing {
+	switch unproven, ok := errors.AsType[*upstream.UnprovenError](err); {
+	case !ok: // such as a timeout, which is no reason to accept a digest
+		return err
+	case !unproven.Missing:
 		return fmt.Errorf("%w. Use another source: this one has other content than upstream, or damaged signatures", err)
 	}
 	return fmt.Errorf("%w. Use a source with signatures. If it has none, compare the digest with one from a source that you trust, and accept it: "+
