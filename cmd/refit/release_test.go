@@ -328,7 +328,7 @@ func TestReleaseThroughARegistry(t *testing.T) {
 	signed := signedRelease(t, payload, private)
 	repository := "oci://" + ocitest.New(t, nil) + "/refit/releases"
 	l := newLine(t)
-	if code := l.run(t, "release", "push", signed, repository, "--key", public); code != 0 || !strings.HasPrefix(l.out.String(), repository+":v1.36.3@sha256:") {
+	if code := l.run(t, "release", "push", signed, repository, "--key", public); code != 0 || !strings.HasPrefix(l.out.String(), repository+"@sha256:") {
 		t.Fatalf("exit code %d: %s%s", code, l.out, l.err)
 	}
 	file := filepath.Join(t.TempDir(), "v1.36.3.yaml")

@@ -47,7 +47,7 @@ func (r *Restore) awaitUnlocked(ctx context.Context) error {
 }
 
 // unlocked returns an error if an etcd has locked a database. One that is missing or cannot be
-// opened, such as on a damaged file system, tells nothing: the container has ended.
+// opened, such as on a damaged file system, proves nothing: the container has ended.
 func unlocked(database string) error {
 	file, err := os.Open(database)
 	if err != nil {

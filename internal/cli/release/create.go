@@ -21,6 +21,8 @@ type Creation struct {
 	Kinds    []string // of the hosts, as in kindNames
 	// Reading starts to report what is read, until its End. It may be nil.
 	Reading func(name string) Reading
+
+	repositoryGiven bool // the user named the repository of the images
 }
 
 // Reading reports what is read: *terminal.Reading.

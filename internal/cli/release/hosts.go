@@ -22,6 +22,11 @@ var kindNames = []struct {
 	{"rpm", refitv1alpha1.PackageRpm},
 }
 
+// sameRepository compares repositories of images. The default has no name.
+func sameRepository(a, b string) bool {
+	return cmp.Or(a, create.Repository) == cmp.Or(b, create.Repository)
+}
+
 // KindNames are the values of --kind.
 func KindNames() (out []string) {
 	for _, k := range kindNames {
@@ -70,8 +75,8 @@ func (c *Creation) For(s *cluster.Snapshot) error {
 	}
 	slices.Sort(c.Servers.Kinds)
 	slices.Sort(c.Servers.Archs)
-	if s.Kubeadm != nil && (c.Servers.Repository == "" || c.Servers.Repository == create.Repository) {
-		c.Servers.Repository = s.Kubeadm.ImageRepository
+	if s.Kubeadm != nil && !c.repositoryGiven && !sameRepository(s.Kubeadm.ImageRepository, c.Servers.Repository) {
+		c.Servers.Repository, c.Servers.Mirror = s.Kubeadm.ImageRepository, "" // the mirror is of the other one
 	}
 	return nil
 }

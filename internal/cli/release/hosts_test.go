@@ -27,14 +27,14 @@ func TestFilesForTheHostsOfACluster(t *testing.T) {
 }
 
 func TestTheRepositoryOfImagesIsThatOfTheCluster(t *testing.T) {
-	for given, want := range map[string]string{"": "registry.example/k8s", "registry.k8s.io": "registry.example/k8s", "other.example": "other.example"} {
-		c := &Creation{}
-		c.Servers.Repository = given
+	for given, want := range map[string]string{"": "registry.example/k8s", "registry.k8s.io": "registry.k8s.io", "other.example": "other.example"} {
+		c := &Creation{repositoryGiven: given != ""}
+		c.Servers.Repository, c.Servers.Mirror = given, "https://mirror.example"
 		err := c.For(&cluster.Snapshot{
 			Nodes: []cluster.Node{hostOf("a", refitv1alpha1.PackageDeb, "amd64")}, Kubeadm: &cluster.Kubeadm{ImageRepository: "registry.example/k8s"},
 		})
-		if err != nil || c.Servers.Repository != want {
-			t.Errorf("given %q: %q %v, want %q", given, c.Servers.Repository, err, want)
+		if err != nil || c.Servers.Repository != want || (c.Servers.Mirror == "") != (given == "") {
+			t.Errorf("given %q: %q at %q %v, want %q", given, c.Servers.Repository, c.Servers.Mirror, err, want)
 		}
 	}
 }

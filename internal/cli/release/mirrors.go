@@ -67,6 +67,7 @@ func (c *Creation) useMirrors(given func(flag string) bool) error {
 			*field.to = field.from
 		}
 	}
+	c.repositoryGiven = given("image-repository") || found.ImageRepository != ""
 	if len(found.PackageKeys) > 0 && !given("package-key") {
 		c.Servers.PackageKeys = found.PackageKeys
 	}

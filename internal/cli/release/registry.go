@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
@@ -81,7 +82,7 @@ func (r *Registry) Push(ctx context.Context, file string, readFile func(name str
 		return "", late(err)
 	}
 	fmt.Fprintf(r.Log, "Pushed ClusterRelease %s of Kubernetes %s, signed by %s\n", name, version, content.KeyID)
-	return to.String() + "@" + digest, nil
+	return strings.TrimSuffix(to.String(), ":"+to.Tag()) + "@" + digest, nil // Pull accepts it
 }
 
 // Pull returns a ClusterRelease that one of the keys signed, as YAML. Only what is signed comes

@@ -81,8 +81,8 @@ func TestThreeHealthyMembers(t *testing.T) {
 		}
 	})
 	t.Run("another version or number of members is unhealthy", func(t *testing.T) {
-		failure(t, c.Prove(within(t, 5*time.Second), Proof{Version: "3.7.0", Members: 3}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "its version is 3.6.8, not 3.7.0")
-		failure(t, c.Prove(within(t, 5*time.Second), Proof{Version: "3.6.8", Members: 2}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "it has 3 members, not 2")
+		failure(t, c.Prove(within(t, 10*time.Second), Proof{Version: "3.7.0", Members: 3}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "its version is 3.6.8, not 3.7.0")
+		failure(t, c.Prove(within(t, 10*time.Second), Proof{Version: "3.6.8", Members: 2}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "it has 3 members, not 2")
 	})
 	t.Run("a learner is named", func(t *testing.T) {
 		joined := s.reserve("m4")
