@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
@@ -131,7 +133,9 @@ func (r *Restore) restoreAgain(ctx context.Context) error {
 	return r.restoreData(ctx)
 }
 
+// exists reports whether there is a file, or may be one. There is none in a file: a damaged data
+// directory may be one.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
+	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR)
 }

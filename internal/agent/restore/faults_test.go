@@ -95,6 +95,25 @@ func TestEtcdThatTheKubeletWasJustRestartingIsStopped(t *testing.T) {
 	}
 }
 
+func TestDataDirectoryThatIsAFileIsMovedAside(t *testing.T) {
+	for _, situation := range []restore.Situation{restore.Single, restore.Replace} {
+		b := newBed(t, "cp-1")
+		if situation == restore.Replace {
+			b = newBed(t, "cp-1", "cp-2", "cp-3")
+			b.running["cp-2"], b.running["cp-3"] = "live", "live"
+		}
+		m := b.hosts["cp-1"]
+		must(t, os.RemoveAll(m.path("etcd", "member")))
+		must(t, os.WriteFile(m.path("etcd", "member"), []byte("no directory"), 0o600))
+		delete(b.running, "cp-1")
+		p, _, err := m.restore(t, Request{}, "")
+		must(t, err)
+		if text, err := os.ReadFile(p.Restore.OldData()); p.Decision.Situation != situation || string(text) != "no directory" {
+			t.Errorf("%s: the file is not moved aside: %v", p.Decision.Situation, err)
+		}
+	}
+}
+
 // A damaged file system must not look like an etcd that runs.
 func TestADamagedDirectoryHasNoLock(t *testing.T) {
 	dir := t.TempDir()
