@@ -51,7 +51,7 @@ func (r *Restore) awaitUnlocked(ctx context.Context) error {
 func unlocked(database string) error {
 	file, err := os.Open(database)
 	if err != nil {
-		return nil //nolint:nilerr // see above
+		return nil
 	}
 	defer file.Close()
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
