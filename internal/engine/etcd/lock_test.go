@@ -9,7 +9,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-const shortTTL = 2 * time.Second
+const shortTTL = 4 * time.Second
 
 func mustBeHeld(t *testing.T, c *Client, by string) {
 	t.Helper()
@@ -90,7 +90,7 @@ func TestLockWithoutItsHolder(t *testing.T) {
 		lock, err := second.lock(t.Context(), "cp-2", shortTTL)
 		must(t, err)
 		lock.stop()
-		must(t, heldBy(t, first, "cp-2").Wait(within(t, 15*time.Second)))
+		must(t, heldBy(t, first, "cp-2").Wait(within(t, time.Minute)))
 		got, err := first.Lock(t.Context(), "cp-1")
 		must(t, err)
 		must(t, got.Close())
@@ -119,7 +119,7 @@ func TestLockSurvivesARestartOfTheOnlyMember(t *testing.T) {
 	t.Parallel()
 	s := start(t, "3.6.8", 1)
 	c := s.on(0)
-	const ttl = 3 * time.Second
+	const ttl = 5 * time.Second
 	lock, err := c.lock(t.Context(), "cp-1", ttl)
 	must(t, err)
 	s.kill(0)
