@@ -48,6 +48,10 @@ func (f *fakeCluster) say(format string, args ...any) {
 
 func (f *fakeCluster) Existing(context.Context) (install.Existing, error) { return f.existing, nil }
 
+func (f *fakeCluster) PinnedKeys(context.Context) (map[string]string, error) {
+	return f.existing.Keys, nil
+}
+
 func (f *fakeCluster) Apply(_ context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, _ install.Callbacks) ([]install.Change, error) {
 	f.say("apply %s, dry run %v", version, dryRun)
 	f.objects = objects

@@ -19,7 +19,6 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/artifact"
-	"github.com/refit-dev/refit/internal/engine/install"
 )
 
 // Releases are the ClusterReleases of a cluster: *operations.Cluster.
@@ -31,7 +30,8 @@ type Releases interface {
 
 // Installation is what is installed in a cluster: *install.Cluster.
 type Installation interface {
-	Existing(ctx context.Context) (install.Existing, error)
+	// PinnedKeys returns the public keys that the hosts trust, by the name of their file.
+	PinnedKeys(ctx context.Context) (map[string]string, error)
 }
 
 // Addition creates a ClusterRelease, signs it and adds it to a cluster.
@@ -130,27 +130,30 @@ func (s *Signer) publicKey() (artifact.PublicKey, error) {
 	return public, nil
 }
 
+// notPinnedError says that the hosts do not trust a key.
+type notPinnedError struct{ error }
+
 // pinned returns the keys whose signatures the hosts accept. It fails if the key is not one of
 // them.
 func pinned(ctx context.Context, installed Installation, public artifact.PublicKey) ([]artifact.PublicKey, error) {
-	existing, err := installed.Existing(ctx)
+	texts, err := installed.PinnedKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var keys []artifact.PublicKey
 	var ids []string
-	for _, pem := range existing.Keys {
+	for _, pem := range texts {
 		if key, err := artifact.ParsePublic([]byte(pem)); err == nil {
 			keys, ids = append(keys, key), append(ids, key.ID)
 		}
 	}
 	switch {
 	case len(ids) == 0:
-		return nil, errors.New("cannot add a ClusterRelease: Refit is not installed, so no host would accept it. Run `refit install` first")
+		return nil, notPinnedError{errors.New("cannot add a ClusterRelease: Refit is not installed, so no host would accept it. Run `refit install` first")}
 	case !slices.Contains(ids, public.ID):
 		slices.Sort(ids)
-		return nil, fmt.Errorf("cannot add a ClusterRelease: the hosts would refuse what the key %s signs: they accept %q. "+
-			"Name one of these keys with --key, or pin this one, too: `refit install --release-key FILE` with each public key", public.ID, ids)
+		return nil, notPinnedError{fmt.Errorf("cannot add a ClusterRelease: the hosts would refuse what the key %s signs: they accept %q. "+
+			"Name one of these keys with --key, or pin this one, too: `refit install --release-key FILE` with each public key", public.ID, ids)}
 	}
 	return keys, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,6 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/engine/artifact"
-	"github.com/refit-dev/refit/internal/engine/install"
 )
 
 // target is a cluster with pinned keys and ClusterReleases.
@@ -28,17 +28,17 @@ type target struct {
 
 func (c *target) MayCreateRelease(context.Context) error { return c.refused }
 
-func (c *target) Existing(ctx context.Context) (install.Existing, error) {
-	out := install.Existing{Keys: map[string]string{}}
+func (c *target) PinnedKeys(ctx context.Context) (map[string]string, error) {
 	if ctx.Err() != nil { // as a client does
-		return out, ctx.Err()
+		return nil, ctx.Err()
 	}
+	out := map[string]string{}
 	for _, file := range c.pinned {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		out.Keys[file] = string(text)
+		out[file] = string(text)
 	}
 	return out, nil
 }
@@ -180,11 +180,11 @@ func (s *silent) wait(ctx context.Context) error {
 	return nil
 }
 
-func (s *silent) Existing(ctx context.Context) (install.Existing, error) {
+func (s *silent) PinnedKeys(ctx context.Context) (map[string]string, error) {
 	if err := s.wait(ctx); err != nil {
-		return install.Existing{}, err
+		return nil, err
 	}
-	return s.target.Existing(ctx)
+	return s.target.PinnedKeys(ctx)
 }
 
 func (s *silent) Release(ctx context.Context, name string) (*refitv1alpha1.ClusterRelease, error) {
@@ -224,13 +224,28 @@ func TestAddEndsIfTheAPIServerDoesNotAnswer(t *testing.T) {
 			t.Errorf("after %d answers: Add() = %v", answers, err)
 		}
 	}
-	offer := &Offer{Addition: *addition(t, private)}
-	if !offer.possible(ctx, &target{pinned: []string{public}}) {
-		t.Error("no offer is possible, although the cluster answers")
-	}
-	offer.Timeout = time.Millisecond
-	if offer.possible(ctx, &silent{}) || ctx.Err() != nil {
-		t.Error("an offer is possible without an answer")
+}
+
+func TestOfferIsPossibleWithAPinnedKeyOnly(t *testing.T) {
+	private, public := keyPair(t)
+	_, other := keyPair(t)
+	for situation, c := range map[string]struct {
+		key       string
+		installed Installation
+		possible  bool
+		fails     bool
+	}{
+		"the key is pinned":               {private, &target{pinned: []string{public}}, true, false},
+		"another key is pinned":           {private, &target{pinned: []string{other}}, false, false},
+		"Refit is not installed":          {private, &target{}, false, false},
+		"the user has no key":             {filepath.Join(t.TempDir(), KeyName), &target{pinned: []string{public}}, false, false},
+		"the API server does not respond": {private, &silent{}, false, true},
+	} {
+		offer := &Offer{Addition: *addition(t, c.key)}
+		offer.Timeout = time.Second / 2
+		if possible, err := offer.possible(t.Context(), c.installed); possible != c.possible || (err != nil) != c.fails {
+			t.Errorf("%s: possible() = %t, %v", situation, possible, err)
+		}
 	}
 }
 

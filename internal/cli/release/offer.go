@@ -2,7 +2,9 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -53,8 +55,14 @@ func (o *Offer) Complete(ctx context.Context, observed Observed, missing func(co
 			return err
 		}
 		name, installed, to, err := o.Connect(ctx)
-		if err != nil || !o.possible(ctx, installed) {
+		if err != nil {
 			return err
+		}
+		if possible, err := o.possible(ctx, installed); err != nil {
+			fmt.Fprintf(o.Log, "Cannot offer to create %s of %s: %v\n", phrase.Plural(len(versions), "ClusterRelease"), phrase.List(versions), err)
+			return nil
+		} else if !possible {
+			return nil
 		}
 		creations, err := o.creations(versions, observed.Snapshot())
 		if err != nil || len(creations) == 0 {
@@ -81,14 +89,20 @@ func pronoun(n int) string {
 }
 
 // possible reports whether the user has a key of their own whose signatures the hosts accept.
-// Without one, other people provide ClusterReleases.
-func (o *Offer) possible(ctx context.Context, installed Installation) bool {
+// Without one, other people provide ClusterReleases. It fails if that cannot be read.
+func (o *Offer) possible(ctx context.Context, installed Installation) (bool, error) {
 	public, err := o.publicKey()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
 	if err != nil {
-		return false
+		return false, err
 	}
 	_, err = within(ctx, o.Timeout, func(ctx context.Context) ([]artifact.PublicKey, error) { return pinned(ctx, installed, public) })
-	return err == nil
+	if _, other := errors.AsType[notPinnedError](err); other {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // creations returns how to create a ClusterRelease of each version, or of the newest patch release

@@ -34,23 +34,11 @@ func (c *Cluster) Existing(ctx context.Context) (Existing, error) {
 		return out, err
 	}
 	out.Version = inventory.Version
-	config, err := c.get(ctx, Ref{APIVersion: "v1", Resource: "configmaps", Namespace: AgentNamespace, Name: agentName, Kind: kindConfigMap})
+	config, err := c.agentConfig(ctx)
 	if err != nil {
 		return out, err
 	}
-	if config != nil {
-		data, _, err := unstructured.NestedStringMap(config.Object, "data")
-		if err != nil {
-			return out, fmt.Errorf("cannot read the configuration of the agents: %w", err)
-		}
-		out.Settings, out.Stores = data[settingsKey], data[storesKey]
-		out.Keys = map[string]string{}
-		for name, text := range data {
-			if strings.HasSuffix(name, keySuffix) {
-				out.Keys[name] = text
-			}
-		}
-	}
+	out.Settings, out.Stores, out.Keys = config[settingsKey], config[storesKey], keysIn(config)
 	if err := c.readPods(ctx, &out); err != nil {
 		return out, err
 	}
@@ -62,6 +50,36 @@ func (c *Cluster) Existing(ctx context.Context) (Existing, error) {
 		out.Repository = imageOf(placing)[:at]
 	}
 	return out, nil
+}
+
+// PinnedKeys reads the public keys that the hosts trust, by the name of their file. Unlike Existing,
+// it reads nothing that somebody who only adds ClusterReleases has no use for.
+func (c *Cluster) PinnedKeys(ctx context.Context) (map[string]string, error) {
+	config, err := c.agentConfig(ctx)
+	return keysIn(config), err
+}
+
+// agentConfig reads the configuration of the agents. It is nil if there is none.
+func (c *Cluster) agentConfig(ctx context.Context) (map[string]string, error) {
+	config, err := c.get(ctx, configRef)
+	if err != nil || config == nil {
+		return nil, err
+	}
+	data, _, err := unstructured.NestedStringMap(config.Object, "data")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the configuration of the agents: %w", err)
+	}
+	return data, nil
+}
+
+func keysIn(config map[string]string) map[string]string {
+	keys := map[string]string{}
+	for name, text := range config {
+		if strings.HasSuffix(name, keySuffix) {
+			keys[name] = text
+		}
+	}
+	return keys
 }
 
 // readPods reads what the user chose for pods.
@@ -91,6 +109,7 @@ func (c *Cluster) readPods(ctx context.Context, out *Existing) error {
 }
 
 var (
+	configRef     = Ref{APIVersion: "v1", Resource: "configmaps", Namespace: AgentNamespace, Name: agentName, Kind: kindConfigMap}
 	accountRef    = Ref{APIVersion: "v1", Resource: "serviceaccounts", Namespace: AgentNamespace, Name: agentName, Kind: kindAccount}
 	placerRef     = Ref{APIVersion: "apps/v1", Resource: "daemonsets", Namespace: AgentNamespace, Name: agentName, Kind: kindDaemonSet}
 	removerRef    = Ref{APIVersion: "apps/v1", Resource: "daemonsets", Namespace: AgentNamespace, Name: removeName, Kind: kindDaemonSet}
