@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
 	"github.com/refit-dev/refit/internal/engine/transient"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
@@ -52,7 +54,11 @@ func (h *Host) For(member string) *Host {
 
 // AwaitStopped waits until a static pod has ended.
 func (h *Host) AwaitStopped(ctx context.Context, component string) error {
-	return h.pods.AwaitStopped(ctx, component)
+	err := h.pods.AwaitStopped(ctx, component)
+	if failed, ok := errors.AsType[*node.Failure](err); ok { // its remedy is for upgrades
+		failed.Remedy = fmt.Sprintf("Check why the container of %s does not exit (`journalctl -u kubelet -u containerd`), then run the same command again", component)
+	}
+	return err
 }
 
 // RestartKubelet restarts the kubelet.

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (d *Desk) Prepare(ctx context.Context, request Request) (Prepared, error) {
 	if open {
 		return d.resume(ctx, plan, request)
 	}
-	if err := d.refuseExternal(); err != nil {
+	if err := cmp.Or(d.refuseExternal(), d.requireMember()); err != nil {
 		return Prepared{}, err
 	}
 	if request.Run == 0 {
@@ -141,6 +142,15 @@ func (d *Desk) refuseExternal() error {
 	}
 	return fmt.Errorf("the API server of this host uses an external etcd (%s), which Refit does not restore: %s",
 		strings.Join(config.Endpoints, ", "), restore.ExternalRemedy)
+}
+
+// requireMember refuses a host without a member of etcd, before anybody brings an identity to it.
+func (d *Desk) requireMember() error {
+	path := filepath.Join(d.Manifests, kubeadm.Etcd+".yaml")
+	if exists(path) {
+		return nil
+	}
+	return fmt.Errorf("this host has no member of etcd: there is no %s. Run the command on a control plane host", path)
 }
 
 // decide observes the host and decides on the fetched backup.

@@ -255,6 +255,15 @@ func TestRefusedRestoreChangesNothing(t *testing.T) {
 	}
 }
 
+func TestWorkersAreNotAskedForTheIdentity(t *testing.T) {
+	m := newBed(t, "cp-1").hosts["cp-1"]
+	m.withoutIdentity = true
+	must(t, os.RemoveAll(m.path("manifests")))
+	if _, _, err := m.restore(t, Request{}, ""); err == nil || !strings.Contains(err.Error(), "has no member of etcd") || strings.Contains(err.Error(), "--identity") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestExternalEtcdIsNotRestored(t *testing.T) {
 	server := func(endpoint string) string {
 		return "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: kube-apiserver\n    command: [kube-apiserver, --etcd-servers=" + endpoint + "]\n"

@@ -38,6 +38,10 @@ func TestStoredBackupIsVerified(t *testing.T) {
 	if _, err := Verify(t.Context(), at, expected, newKeys(t).identities); err == nil {
 		t.Error("the identity of another is accepted")
 	}
+	expected.ManifestDigest = "sha256:" + strings.Repeat("0", 64)
+	if _, err := Verify(t.Context(), at, expected, nil); !errors.Is(err, backup.ErrOther) || !strings.Contains(err.Error(), stored.Digest) {
+		t.Errorf("with another digest: %v", err)
+	}
 }
 
 func TestManifestIsWrittenLastAndDeletedFirst(t *testing.T) {

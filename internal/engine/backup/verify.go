@@ -44,6 +44,9 @@ func Find(ctx context.Context, from Target, expected backup.Expected) (Stored, e
 	}
 	digest := expected.ManifestDigest
 	if _, ok := attempt.Objects[backup.ManifestName(digest)]; digest != "" && !ok {
+		if other, err := attempt.Manifest(); err == nil {
+			return Stored{}, fmt.Errorf("%w: the digest of the manifest of %s is %q instead of %q", backup.ErrOther, expected.ID, other, digest)
+		}
 		return Stored{}, fmt.Errorf("%w: the recorded manifest of %s is missing", backup.ErrIncomplete, expected.ID)
 	}
 	if digest == "" {
