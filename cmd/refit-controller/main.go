@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -27,6 +28,9 @@ var version = "dev"
 // controllers is the list of everything that runs.
 var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup}
 
+// checkTimeout is less than the 5 minutes that helm test waits by default.
+const checkTimeout = 2 * time.Minute
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
@@ -41,6 +45,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("refit-controller", flag.ContinueOnError)
 	metricsAddress := flags.String("metrics-address", ":8080", "address of /metrics; 0 disables it")
 	healthAddress := flags.String("health-address", ":8081", "address of /healthz and /readyz; 0 disables them")
+	check := flags.Bool("check", false, "check that the API server serves each kind and that controllers lead, then exit: for helm test")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -50,6 +55,11 @@ func run(ctx context.Context, args []string) error {
 	}
 	config.DisableCompression = true // the network is near; the CPU of the API servers is scarce
 	config.UserAgent = "refit-controller/" + version
+	if *check {
+		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+		defer cancel()
+		return controller.Check(ctx, config, os.Stdout)
+	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	return controller.Run(ctx, controller.Options{
 		Config: config, Log: log, Controllers: controllers, Metrics: *metricsAddress, Health: *healthAddress,

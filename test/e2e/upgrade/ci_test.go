@@ -36,7 +36,8 @@ func TestUpgradeCI(t *testing.T) {
 	s.isAt(t, r)
 	s.ReliedOnABackup(t, "upgrade_ci", r)
 	s.restoreCI(t)
-	s.uninstall(t)
+	s.RunRefit(t, "uninstall", "--yes")
+	s.NothingLeft(t)
 	show(t, "upgrade_ci", time.Since(begun).Seconds(), "s")
 }
 

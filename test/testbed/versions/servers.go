@@ -6,4 +6,5 @@ const (
 	FakeGCSServer = "v1.56.1"
 	Distribution  = "v3.1.2" // a registry
 	Prometheus    = "v0.315.0"
+	Helm          = "v4.3.1"
 )

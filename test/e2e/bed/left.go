@@ -1,6 +1,4 @@
-//go:build e2e
-
-package upgrade
+package bed
 
 import (
 	"context"
@@ -12,26 +10,23 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// uninstall removes Refit and verifies that nothing of it is left in the cluster or on a host,
-// except for backups and the namespace of their credentials.
-func (s *site) uninstall(t *testing.T) {
+// NothingLeft fails if anything of Refit is left in the cluster or on a host, except for backups
+// and the namespace of their credentials.
+func (s *Site) NothingLeft(t *testing.T) {
 	t.Helper()
-	s.RunRefit(t, "uninstall", "--yes")
 	for _, kinds := range []string{
 		"customresourcedefinitions,namespaces,clusterroles,clusterrolebindings", "validatingadmissionpolicies,validatingadmissionpolicybindings",
-		"pods,roles,rolebindings,configmaps,leases",
+		"pods,services,roles,rolebindings,configmaps,secrets,leases",
 	} {
 		out, err := s.Kubectl(t.Context(), nil, "get", kinds, "--all-namespaces", "--output=name")
-		must(t, err)
+		Must(t, err)
 		for name := range strings.FieldsSeq(string(out)) {
 			if strings.Contains(name, "refit") && name != "namespace/refit-backup" {
 				t.Errorf("%s is left in the cluster", name)
 			}
 		}
 	}
-	for _, n := range s.Nodes() {
-		must(t, hostClean(t.Context(), n))
-	}
+	OnNodes(t, s.Nodes(), hostClean)
 }
 
 // hostClean returns an error if files of Refit are left on a host. Replaced files are kept beside
