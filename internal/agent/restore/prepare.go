@@ -144,7 +144,7 @@ func (d *Desk) refuseExternal() error {
 		strings.Join(config.Endpoints, ", "), restore.ExternalRemedy)
 }
 
-// requireMember refuses a host without a member of etcd, before anybody brings an identity to it.
+// requireMember refuses a host without a member of etcd, before an identity is copied to it.
 func (d *Desk) requireMember() error {
 	path := filepath.Join(d.Manifests, kubeadm.Etcd+".yaml")
 	if exists(path) {

@@ -130,7 +130,7 @@ func (s *Signer) publicKey() (artifact.PublicKey, error) {
 	return public, nil
 }
 
-// notPinnedError says that the hosts do not trust a key.
+// notPinnedError is the error of a key that the hosts do not trust.
 type notPinnedError struct{ error }
 
 // pinned returns the keys whose signatures the hosts accept. It fails if the key is not one of

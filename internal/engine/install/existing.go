@@ -52,8 +52,8 @@ func (c *Cluster) Existing(ctx context.Context) (Existing, error) {
 	return out, nil
 }
 
-// PinnedKeys reads the public keys that the hosts trust, by the name of their file. Unlike Existing,
-// it reads nothing that somebody who only adds ClusterReleases has no use for.
+// PinnedKeys reads the public keys that the hosts trust, by the name of their file. It needs fewer
+// permissions than Existing.
 func (c *Cluster) PinnedKeys(ctx context.Context) (map[string]string, error) {
 	config, err := c.agentConfig(ctx)
 	return keysIn(config), err
