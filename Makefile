@@ -119,6 +119,13 @@ language: ## Count the phrases of tools/language/phrases.yaml and fail above the
 test-layers: $(LINTER) ## Test that golangci-lint rejects imports that the layers forbid
 	REFIT_LINTER=$(abspath $(LINTER)) $(GO) test -tags layers -count=1 ./test/layers/
 
+# A session with a bus and a keyring of its own in a temporary directory; the user's own keyring is not read.
+.PHONY: test-keyring
+test-keyring: ## Test with a real keyring; needs dbus-run-session and gnome-keyring-daemon
+	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	HOME=$$dir XDG_DATA_HOME=$$dir XDG_RUNTIME_DIR=$$dir GOCACHE=$$($(GO) env GOCACHE) GOMODCACHE=$$($(GO) env GOMODCACHE) dbus-run-session -- sh -c \
+		'printf test | gnome-keyring-daemon --unlock --components=secrets >/dev/null && $(GO) test -tags keyring -count=1 -v -run Real ./internal/cli/keyring/'
+
 # Without the race detector: the planner is a single goroutine.
 .PHONY: test-simulations
 test-simulations: export REFIT_SIMULATIONS = $(SIMULATIONS)

@@ -50,7 +50,7 @@ func addSignerFlags(cmd *cobra.Command, a *app, s *release.Signer) {
 
 func addPassphraseFlag(cmd *cobra.Command, a *app, p *release.Passphrase) {
 	cmd.Flags().StringVar(&p.File, "passphrase-file", "", "a `FILE` whose first line is the passphrase of the key, instead of a prompt")
-	p.CanAsk, p.Ask = a.CanAskSecret, a.AskSecret
+	p.CanAsk, p.Ask, p.Keyring = a.CanAskSecret, a.AskSecret, a.Keyring
 }
 
 // verification has the flags of `refit release verify`.

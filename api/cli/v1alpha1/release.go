@@ -52,6 +52,8 @@ type ReleaseKey struct {
 	PublicKey  string `json:"publicKey"`
 	KeyID      string `json:"keyID"`
 	Encrypted  bool   `json:"encrypted"` // the private key has a passphrase
+	// Keyring is set if the passphrase was generated and is in the keyring of the user.
+	Keyring bool `json:"keyring,omitempty"`
 }
 
 // NewReleaseKey returns the document about a new key pair.

@@ -164,7 +164,11 @@ func (i *Installer) useOwnKey(ctx context.Context, existing install.Existing, cr
 		return nil, err
 	}
 	if created != nil { // also if the installation fails afterwards
-		fmt.Fprintf(i.Log, "Created the key %s: hosts install only what it signed. Store a copy in a safe place.\n", created.PrivateKey)
+		copied := "a copy"
+		if created.Keyring {
+			copied = "a copy of it and of its passphrase, which is in your keyring,"
+		}
+		fmt.Fprintf(i.Log, "Created the key %s: hosts install only what it signed. Store %s in a safe place.\n", created.PrivateKey, copied)
 	}
 	i.KeyFiles = []string{file}
 	return created, i.Read(ctx)

@@ -127,7 +127,7 @@ func NewKeyPair(ctx context.Context, out string, passphrase Passphrase) (cliv1al
 	if err != nil {
 		return result, err
 	}
-	secret, err := passphrase.chosen(ctx, out)
+	secret, ring, err := passphrase.chosen(ctx, out)
 	if err != nil {
 		return result, err
 	}
@@ -136,6 +136,12 @@ func NewKeyPair(ctx context.Context, out string, passphrase Passphrase) (cliv1al
 			return result, err
 		}
 		result.Encrypted = true
+	}
+	if ring != nil { // before the file, which is useless without it
+		if err := ring.Set(ctx, inKeyring(privateText), secret); err != nil {
+			return result, fmt.Errorf("cannot store the passphrase in your keyring: %w: nothing was written. Enter a passphrase instead", err)
+		}
+		result.Keyring = true
 	}
 	publicText, err := artifact.MarshalPublic(public.Key)
 	if err != nil {
@@ -189,7 +195,7 @@ func readPrivateKey(ctx context.Context, path string, passphrase Passphrase) ([]
 		return nil, fmt.Errorf("cannot sign with %s: other users can read it. Run `chmod 600 %s`, and replace the key if it may have been copied", path, path)
 	}
 	if isEncrypted(raw) {
-		secret, err := passphrase.existing(ctx, path)
+		secret, err := passphrase.existing(ctx, path, raw)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,8 @@ package release
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -13,20 +15,47 @@ import (
 	"filippo.io/age/armor"
 
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/keyring"
 )
 
-// Passphrase is where the passphrase of a private key comes from: a file, or the user.
+// Passphrase is where the passphrase of a private key comes from: a file, a keyring, or the user.
 type Passphrase struct {
 	File string
 	// CanAsk reports whether there is a terminal; Ask prompts on it without an echo.
 	CanAsk func() bool
 	Ask    func(ctx context.Context, question string) (string, error)
+	// Keyring returns the keyring of the user, which keeps the passphrases that Refit generates;
+	// nil: there is none.
+	Keyring func() *keyring.Keyring
 }
 
-// existing returns the passphrase of a key that has one.
-func (p *Passphrase) existing(ctx context.Context, path string) (string, error) {
+// keyring returns the keyring of the user, or nil.
+func (p *Passphrase) keyring() *keyring.Keyring {
+	if p.Keyring == nil {
+		return nil
+	}
+	return p.Keyring()
+}
+
+// inKeyring is the name of an encrypted key's passphrase in a keyring. It stays the same where the
+// file is moved or copied.
+func inKeyring(encrypted []byte) string {
+	return fmt.Sprintf("release key %x", sha256.Sum256(bytes.TrimSpace(encrypted)))
+}
+
+// existing returns the passphrase of an encrypted key.
+func (p *Passphrase) existing(ctx context.Context, path string, encrypted []byte) (string, error) {
 	if p.File != "" {
 		return p.read()
+	}
+	if ring := p.keyring(); ring != nil {
+		secret, found, err := ring.Get(ctx, inKeyring(encrypted))
+		if err != nil && !p.CanAsk() {
+			return "", fmt.Errorf("cannot read the passphrase of %s from your keyring: %w", path, err)
+		}
+		if found {
+			return secret, nil
+		}
 	}
 	if !p.CanAsk() {
 		return "", exit.Usagef("%s has a passphrase, and there is no terminal to ask for it: use --passphrase-file", path)
@@ -35,23 +64,32 @@ func (p *Passphrase) existing(ctx context.Context, path string) (string, error) 
 }
 
 // chosen returns the passphrase for a new key, empty if it gets none: the user has entered none, or
-// there is no terminal.
-func (p *Passphrase) chosen(ctx context.Context, path string) (string, error) {
+// there is no terminal. If the user has entered none and has a keyring, it is generated, and belongs
+// into that keyring.
+func (p *Passphrase) chosen(ctx context.Context, path string) (secret string, into *keyring.Keyring, err error) {
 	if p.File != "" {
-		return p.read()
+		secret, err = p.read()
+		return secret, nil, err
 	}
 	if !p.CanAsk() {
-		return "", nil
+		return "", nil, nil
 	}
-	first, err := p.Ask(ctx, fmt.Sprintf("Passphrase for the new key %s (empty for none): ", path))
-	if err != nil || first == "" {
-		return "", err
+	ring, without := p.keyring(), "for none"
+	if ring != nil {
+		without = "for a generated one in your keyring"
+	}
+	first, err := p.Ask(ctx, fmt.Sprintf("Passphrase for the new key %s (empty %s): ", path, without))
+	if err != nil || (first == "" && ring == nil) {
+		return "", nil, err
+	}
+	if first == "" {
+		return rand.Text(), ring, nil
 	}
 	second, err := p.Ask(ctx, "The same passphrase again: ")
 	if err == nil && second != first {
 		err = errors.New("the passphrases differ: nothing was written")
 	}
-	return first, err
+	return first, nil, err
 }
 
 // read returns the first line of the file.

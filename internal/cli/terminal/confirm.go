@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/keyring"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
@@ -50,6 +51,9 @@ func (s *Streams) CanAskSecret() bool {
 	_, visible := s.columns(s.Err)
 	return visible && s.MayAsk() == nil
 }
+
+// Keyring returns the keyring of the user, or nil if there is none.
+func (s *Streams) Keyring() *keyring.Keyring { return keyring.OfUser(s.Getenv, s.Err) }
 
 // AskSecret prompts for a secret on the terminal, without an echo.
 func (s *Streams) AskSecret(ctx context.Context, question string) (string, error) {

@@ -57,7 +57,10 @@ func ReleaseSkipped(r *MadeRelease) string {
 func ReleaseKey(k *cliv1alpha1.ReleaseKey, command string) string {
 	var b strings.Builder
 	protection := "it has no passphrase"
-	if k.Encrypted {
+	switch {
+	case k.Keyring:
+		protection = "its passphrase is in your keyring; a copy of the file needs both"
+	case k.Encrypted:
 		protection = "it has a passphrase"
 	}
 	fmt.Fprintf(&b, "Private key  %s (%s; keep it off the clusters: it determines what hosts install)\n", Clean(k.PrivateKey), protection)
