@@ -5,9 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/godbus/dbus/v5"
 )
+
+// queryTimeout bounds the question which services the bus has.
+const queryTimeout = 2 * time.Second
 
 // available reports whether the session of the user has a Secret Service, or can start one. It
 // starts no session: servers have none.
@@ -20,7 +24,7 @@ func available(getenv func(string) string) bool {
 		}
 		address = "unix:path=" + socket
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
 	connection, err := dbus.Connect(address, dbus.WithContext(ctx))
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 const (
 	// service is the name of Refit in the keyring.
 	service = "refit"
-	// patience is the time after which the user learns what the command waits for: a locked keyring
+	// noteAfter is the time after which the user learns what the command waits for: a locked keyring
 	// shows a dialog, possibly behind other windows.
-	patience = 2 * time.Second
-	timeout  = time.Minute
+	noteAfter = 2 * time.Second
+	timeout   = time.Minute
 )
 
 // Keyring stores secrets by their name.
@@ -57,7 +57,7 @@ func bounded(ctx context.Context, notes io.Writer, call func() (string, error)) 
 		secret, err := call()
 		done <- result{secret, err}
 	}()
-	late, ended := time.After(patience), time.After(timeout)
+	late, ended := time.After(noteAfter), time.After(timeout)
 	for {
 		select {
 		case r := <-done:

@@ -64,8 +64,8 @@ func (p *Passphrase) existing(ctx context.Context, path string, encrypted []byte
 }
 
 // chosen returns the passphrase for a new key, empty if it gets none: the user has entered none, or
-// there is no terminal. If the user has entered none and has a keyring, it is generated, and belongs
-// into that keyring.
+// there is no terminal. If the user has entered none and has a keyring, it is generated for that
+// keyring.
 func (p *Passphrase) chosen(ctx context.Context, path string) (secret string, into *keyring.Keyring, err error) {
 	if p.File != "" {
 		secret, err = p.read()
