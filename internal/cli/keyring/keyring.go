@@ -13,8 +13,8 @@ import (
 const (
 	// service is the name of Refit in the keyring.
 	service = "refit"
-	// noteAfter is the time after which the user learns what the command waits for: a locked keyring
-	// shows a dialog, possibly behind other windows.
+	// noteAfter is the time after which the user learns what the command waits for: a locked
+	// keyring shows a dialog, possibly behind other windows.
 	noteAfter = 2 * time.Second
 	timeout   = time.Minute
 )
