@@ -79,15 +79,19 @@ func (s *Sigstore) Image(ctx context.Context, name, digest string, fetch Fetch) 
 		if manifest.Layers[i].MediaType != payloadType {
 			continue
 		}
-		if last = s.imageSignature(ctx, name, digest, &manifest.Layers[i], fetch); last == nil {
+		var failed unreadError
+		switch last = s.imageSignature(ctx, name, digest, &manifest.Layers[i], fetch); {
+		case last == nil:
 			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		case errors.As(last, &failed): // a registry that fails proves nothing about the others
+			return fmt.Errorf("cannot read the signatures of %s: %w", content, failed.error)
 		}
 	}
 	return unproven(content, "none of its signatures is valid, the last one because: %w", last)
 }
+
+// unreadError is the error of a registry that did not return a signature it may have.
+type unreadError struct{ error }
 
 // imageSignature verifies one signature of an image.
 func (s *Sigstore) imageSignature(ctx context.Context, name, digest string, l *layer, fetch Fetch) error {
@@ -99,8 +103,11 @@ func (s *Sigstore) imageSignature(ctx context.Context, name, digest string, l *l
 		return err
 	}
 	payload, err := fetch(ctx, "blobs", l.Digest, maxSignature)
-	if err != nil {
+	switch {
+	case missing(err):
 		return err
+	case err != nil:
+		return unreadError{err}
 	}
 	sum := sha256.Sum256(payload)
 	complete, err := signed.bundle(sum[:])

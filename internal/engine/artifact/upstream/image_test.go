@@ -199,3 +199,19 @@ func (i *images) dropBlobs() {
 		}
 	}
 }
+
+func TestRegistryThatFailsIsNoForgery(t *testing.T) {
+	i := newImages(t)
+	i.publish(i.sign(promoter, "registry.k8s.io/pause", i.digest), i.sign(promoter, etcdName, i.digest), i.sign(promoter, etcdName, i.digest))
+	blobs := 0
+	err := i.client.Image(t.Context(), etcdName, i.digest, func(ctx context.Context, kind, reference string, limit int64) ([]byte, error) {
+		if kind == "blobs" {
+			blobs++
+			return nil, &StatusError{Address: reference, Status: http.StatusServiceUnavailable}
+		}
+		return i.fetch(ctx, kind, reference, limit)
+	})
+	if _, forged := errors.AsType[*UnprovenError](err); err == nil || forged || blobs != 1 {
+		t.Errorf("after %d tries: %v", blobs, err)
+	}
+}
