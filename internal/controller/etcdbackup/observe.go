@@ -25,12 +25,15 @@ func (r *Reconciler) observe(ctx context.Context, backup *refitv1alpha1.EtcdBack
 	if err != nil && !obs.StoreMissing {
 		return nil, fmt.Errorf("cannot get BackupStore %s: %w", backup.Spec.Store, err)
 	}
-	if store.Spec.Path != nil && backup.Status.Attempt == 0 {
+	if backup.Status.StartTime == nil && !backup.HasEnded() { // it is about to start
 		var all refitv1alpha1.EtcdBackupList
 		if err := r.Client.List(ctx, &all); err != nil {
 			return nil, fmt.Errorf("cannot list EtcdBackups: %w", err)
 		}
-		obs.Latest = etcdbackup.Latest(backup.Spec.Store, all.Items)
+		obs.Taking = etcdbackup.Taking(all.Items, backup)
+		if store.Spec.Path != nil && backup.Status.Attempt == 0 {
+			obs.Latest = etcdbackup.Latest(backup.Spec.Store, all.Items)
+		}
 	}
 	var operations refitv1alpha1.ClusterUpgradeList
 	if err := r.Cache.List(ctx, &operations, client.UnsafeDisableDeepCopy); err != nil {

@@ -19,7 +19,10 @@ const maxReportAge = 5 * time.Minute
 // Choose returns the node that takes the next attempt: one with a healthy follower, or with the
 // only member, or one that reaches such a member of an external etcd. It avoids the node of the
 // last attempt if there is another one. Without a node it returns why each is unsuitable.
-func Choose(nodes []cluster.Node, active map[string]bool, avoid string, now time.Time) (*cluster.Node, string) {
+//
+// taking are the EtcdBackups in progress, by node: the next order of a node would overwrite a
+// result that is not recorded yet.
+func Choose(nodes []cluster.Node, active map[string]bool, taking map[string]string, avoid string, now time.Time) (*cluster.Node, string) {
 	var chosen *cluster.Node
 	var why []string
 	for i := range nodes {
@@ -27,7 +30,11 @@ func Choose(nodes []cluster.Node, active map[string]bool, avoid string, now time
 		if !n.ControlPlane {
 			continue
 		}
-		if problem := Unsuitable(n, active[n.Name], now); problem != "" {
+		problem := Unsuitable(n, active[n.Name], now)
+		if other := taking[n.Name]; problem == "" && other != "" {
+			problem = "it takes EtcdBackup " + other
+		}
+		if problem != "" {
 			why = append(why, n.Name+": "+problem)
 			continue
 		}

@@ -104,14 +104,14 @@ func TestUnsuitableNodes(t *testing.T) {
 func TestAnotherNodeIsChosenAfterAFailure(t *testing.T) {
 	nodes := []cluster.Node{member("cp-1", leads), member("cp-2"), member("cp-3"), {Name: "worker-1", Ready: cluster.Yes}}
 	for avoid, want := range map[string]string{"": "cp-2", "cp-2": "cp-3", "cp-3": "cp-2"} {
-		if got, why := Choose(nodes, nil, avoid, now); got == nil || got.Name != want {
+		if got, why := Choose(nodes, nil, nil, avoid, now); got == nil || got.Name != want {
 			t.Errorf("after %q: %v, want %s (%s)", avoid, got, want, why)
 		}
 	}
-	if got, _ := Choose(nodes[:2], nil, "cp-2", now); got == nil || got.Name != "cp-2" {
+	if got, _ := Choose(nodes[:2], nil, nil, "cp-2", now); got == nil || got.Name != "cp-2" {
 		t.Errorf("the only suitable node is not chosen again: %v", got)
 	}
-	if got, why := Choose(nodes[:1], nil, "", now); got != nil || !strings.Contains(why, "cp-1: its etcd member is the leader") {
+	if got, why := Choose(nodes[:1], nil, nil, "", now); got != nil || !strings.Contains(why, "cp-1: its etcd member is the leader") {
 		t.Errorf("got %v: %s", got, why)
 	}
 }

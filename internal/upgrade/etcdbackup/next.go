@@ -30,6 +30,8 @@ type Observation struct {
 	Nodes  []cluster.Node
 	// Active are the nodes that an upgrade has claimed.
 	Active map[string]bool
+	// Taking are the names of other EtcdBackups in progress, by node.
+	Taking map[string]string
 	// Upgrading is the operation that upgrades control plane nodes now, if there is one.
 	Upgrading string
 	Now       time.Time
@@ -78,6 +80,18 @@ type Wait struct {
 // Ref returns the reference to the present attempt.
 func Ref(b *refitv1alpha1.EtcdBackup) refitv1alpha1.BackupRef {
 	return refitv1alpha1.BackupRef{Name: b.Name, UID: b.UID, Attempt: b.Status.Attempt, Store: b.Spec.Store}
+}
+
+// Taking returns the names of the EtcdBackups that have an attempt in progress, except for one, by
+// the node of that attempt.
+func Taking(all []refitv1alpha1.EtcdBackup, except *refitv1alpha1.EtcdBackup) map[string]string {
+	out := map[string]string{}
+	for i := range all {
+		if b := &all[i]; b.UID != except.UID && b.Status.StartTime != nil {
+			out[b.Status.Node] = b.Name
+		}
+	}
+	return out
 }
 
 // Next returns the next action. An attempt is in progress while status.startTime is set.
@@ -139,7 +153,7 @@ func (o *Observation) start() Action {
 			return Action{Kind: RequestReport, Node: n}
 		}
 	}
-	n, why := Choose(o.Nodes, o.Active, cmp.Or(o.Backup.Status.Node, o.Latest), o.Now)
+	n, why := Choose(o.Nodes, o.Active, o.Taking, cmp.Or(o.Backup.Status.Node, o.Latest), o.Now)
 	if n != nil {
 		return Action{Kind: Start, Node: n, Location: o.Location}
 	}

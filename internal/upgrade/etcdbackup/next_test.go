@@ -58,6 +58,26 @@ func refuses(o *Observation) {
 	}}
 }
 
+// The agent of a node reports only its last backup.
+func TestANodeTakesTheNextBackupOnceTheResultOfTheLastOneIsRecorded(t *testing.T) {
+	first := observed(started(time.Minute), reports(refitv1alpha1.BackupSucceeded))
+	second := observed(func(o *Observation) {
+		o.Backup.Name, o.Backup.UID, o.Nodes = "second", "second", first.Nodes[:2]
+	})
+	all := []refitv1alpha1.EtcdBackup{*first.Backup, *second.Backup}
+	second.Taking = Taking(all, second.Backup)
+	if got := Next(second); got.Kind != Waiting || got.Wait.Reason != ReasonNoSuitableNode || !strings.Contains(got.Wait.Message, "it takes EtcdBackup nightly") {
+		t.Errorf("before: %+v", got)
+	}
+	done := Next(first)
+	Apply(first.Backup, &done, now)
+	all[0] = *first.Backup
+	second.Taking = Taking(all, second.Backup)
+	if got := Next(second); got.Kind != Start || got.Node.Name != "cp-2" {
+		t.Errorf("after: %+v", got)
+	}
+}
+
 func TestNext(t *testing.T) {
 	for situation, tt := range map[string]struct {
 		changes []func(*Observation)
