@@ -406,7 +406,7 @@ func TestInstallWithoutASourceWarns(t *testing.T) {
 	} {
 		l, config := withCluster(t, &fakeCluster{existing: install.Existing{Settings: c.existing}})
 		code := l.run(t, append([]string{"install", "--release-key", public, "--kubeconfig", config}, c.args...)...)
-		if code != 0 || strings.Contains(l.err.String(), "Warning: there is no --source: ") != c.warns {
+		if code != 0 || strings.Contains(l.err.String(), "Note: without --source, ") != c.warns {
 			t.Errorf("%v with %q: exit code %d: %s", c.args, c.existing, code, l.err)
 		}
 	}

@@ -87,7 +87,7 @@ func (i *Installer) render(existing install.Existing) (install.Options, []*unstr
 		err = exit.Usagef("%w. Pass the public key with --release-key, or create your own key with `refit release key create`", err)
 	}
 	if err == nil && !install.HasSources(options.Settings) {
-		fmt.Fprintln(i.Log, "Warning: there is no --source: hosts find only the files of ClusterReleases that were created with --online")
+		fmt.Fprintln(i.Log, "Note: without --source, hosts only get the files of ClusterReleases that were created with --online")
 	}
 	return options, objects, err
 }
