@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -39,8 +38,7 @@ func runBinary(ctx context.Context, env []string, path string, args ...string) (
 	command.Dir = "/"
 	command.Stdout = io.MultiWriter(&stdout, &combined)
 	command.Stderr = &combined
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	ownGroup(command)
 	command.WaitDelay = afterKill
 	err := command.Run()
 	if ctx.Err() != nil {
