@@ -7,6 +7,9 @@ GO ?= go
 LINTER := bin/tools/golangci-lint
 CONTROLLER_GEN := bin/tools/controller-gen
 VALE := bin/tools/vale
+GORELEASER := bin/tools/goreleaser
+KREW := bin/tools/krew
+KREW_VALIDATOR := bin/tools/validate-krew-manifest
 
 # The Kubernetes versions that the testbed builds.
 KUBERNETES ?= v1.35.4,v1.36.3
@@ -65,18 +68,19 @@ refit-agent: ## Build bin/refit-agent
 # Each image is an archive for `ctr images import` and skopeo; Docker is not required. It has all architectures of ARCHS.
 IMAGES := $(notdir $(wildcard cmd/refit-agent cmd/refit-controller))
 ARCHS ?= amd64 arm64
+IMAGES_DIR ?= bin/images
 comma := ,
 empty :=
 binaries = $(subst $(empty) $(empty),$(comma),$(foreach arch,$(ARCHS),bin/$(arch)/$(1)))
 
 .PHONY: images
-images: ## Build the images of the agent and the controller into bin/images
+images: ## Build the images of the agent and the controller into IMAGES_DIR
 	for arch in $(ARCHS); do \
 		for name in $(IMAGES); do \
 			CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/$$arch/$$name ./cmd/$$name; \
 		done; \
 	done
-	$(GO) run ./tools/images -repository $(IMAGE_REPOSITORY) -tag $(VERSION) -to bin/images $(foreach name,$(IMAGES),$(name)=$(call binaries,$(name)))
+	$(GO) run ./tools/images -repository $(IMAGE_REPOSITORY) -tag $(VERSION) -to $(IMAGES_DIR) $(foreach name,$(IMAGES),$(name)=$(call binaries,$(name)))
 
 # The flags of `refit install` beside the key, which has no default: hosts refuse everything without one.
 INSTALL_FLAGS ?=
@@ -218,6 +222,8 @@ verify-tidy: ## Check that go.mod and go.sum are tidy and that the modules of th
 	$(GO) mod tidy -diff
 	$(GO) list -modfile=go.tools.mod -mod=readonly tool >/dev/null
 	$(GO) list -modfile=go.tools.vale.mod -mod=readonly tool >/dev/null
+	$(GO) list -modfile=go.tools.release.mod -mod=readonly tool >/dev/null
+	$(GO) list -modfile=go.tools.krew.mod -mod=readonly tool >/dev/null
 
 .PHONY: vulncheck
 vulncheck: ## Check for known vulnerabilities; needs the Go vulnerability database
@@ -226,6 +232,66 @@ vulncheck: ## Check for known vulnerabilities; needs the Go vulnerability databa
 .PHONY: clean
 clean: ## Remove bin
 	rm -rf bin
+
+##@ Release (on Linux)
+
+# krew needs a semantic version, also for a commit without a tag. The length of the commit is fixed: git's default depends on the clone.
+RELEASE_VERSION = $(shell git describe --tags --dirty --abbrev=12 2>/dev/null || echo v0.0.0-g$$(git describe --always --dirty --abbrev=12))
+# The platforms of the CLI. The agent and the controller have those of Linux.
+RELEASE_PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+RELEASE_FLAGS ?= --snapshot
+commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
+targets = $(call commas,$(subst /,_,$(1)))
+RELEASE_CHECK = $(GO) run ./tools/releasecheck -version $(RELEASE_VERSION) -platforms $(call commas,$(RELEASE_PLATFORMS)) \
+	-krew $(KREW) -validate-krew-manifest $(KREW_VALIDATOR)
+
+# goreleaser builds everything but the images, whose archives it needs for checksums.txt. Neither records the state of git, which
+# differs between a clone and a worktree.
+.PHONY: release-artifacts
+release-artifacts: export VERSION = $(RELEASE_VERSION)
+release-artifacts: export COMMIT := $(COMMIT)
+release-artifacts: export SOURCE_DATE_EPOCH = $(shell git show --no-patch --format=%ct HEAD)
+release-artifacts: export SOURCE_DATE = $(shell TZ=UTC git show --no-patch --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD)
+release-artifacts:
+	rm -rf bin/release bin/release-images
+	GOFLAGS="$${GOFLAGS:-} -buildvcs=false" $(MAKE) --no-print-directory images IMAGES_DIR=bin/release-images VERSION=$(RELEASE_VERSION) \
+		ARCHS="$(patsubst linux/%,%,$(filter linux/%,$(RELEASE_PLATFORMS)))"
+	sed -e '/darwin/s|targets: .*|targets: [$(call targets,$(RELEASE_PLATFORMS))]|' -e t \
+		-e 's|targets: .*|targets: [$(call targets,$(filter linux/%,$(RELEASE_PLATFORMS)))]|' .goreleaser.yaml >bin/goreleaser.yaml
+	$(GORELEASER) release --clean --timeout 2h --config bin/goreleaser.yaml $(RELEASE_FLAGS)
+	for name in $(IMAGES); do mv bin/release-images/$$name.tar bin/release/$${name}_$(RELEASE_VERSION:v%=%)_image.tar; done
+	rmdir bin/release-images
+
+.PHONY: release
+release: $(GORELEASER) $(KREW) $(KREW_VALIDATOR) ## Build and check the artifacts of the tag at HEAD into bin/release
+	$(MAKE) --no-print-directory release-artifacts RELEASE_FLAGS=--skip=publish
+	$(RELEASE_CHECK) bin/release
+
+.PHONY: release-snapshot
+release-snapshot: RELEASE_PLATFORMS = linux/$(shell $(GO) env GOHOSTARCH)
+release-snapshot: $(GORELEASER) $(KREW) $(KREW_VALIDATOR) ## Build and check the artifacts of a release for this platform, and print their digests
+	@start=$$SECONDS; \
+	$(MAKE) --no-print-directory release-artifacts RELEASE_PLATFORMS=$(RELEASE_PLATFORMS); \
+	$(RELEASE_CHECK) bin/release; \
+	echo "figure release_snapshot $$((SECONDS - start)) s"
+
+# The second build has another path and an empty cache: neither may be in the artifacts.
+RELEASE_CACHE ?= $(abspath bin/release-cache)
+
+.PHONY: release-full
+release-full: $(GORELEASER) $(KREW) $(KREW_VALIDATOR) ## Build the artifacts of a release for all platforms twice, check them, and compare their digests
+	test -z "$$(git status --porcelain)" || { echo 'commit your changes: a release is built from a commit' >&2; exit 2; }
+	rm -rf bin/release-first bin/release-second bin/release-cache
+	@start=$$SECONDS; \
+	$(MAKE) --no-print-directory release-artifacts RELEASE_PLATFORMS="$(RELEASE_PLATFORMS)"; \
+	mv bin/release bin/release-first; \
+	echo "figure release_full_first $$((SECONDS - start)) s"; start=$$SECONDS; \
+	git clone --quiet --no-local . bin/release-second; \
+	GOCACHE=$(RELEASE_CACHE) $(MAKE) --no-print-directory -C bin/release-second release-artifacts GORELEASER=$(abspath $(GORELEASER)) RELEASE_PLATFORMS="$(RELEASE_PLATFORMS)"; \
+	echo "figure release_full_second $$((SECONDS - start)) s"; start=$$SECONDS; \
+	$(RELEASE_CHECK) bin/release-first bin/release-second/bin/release; \
+	echo "figure release_full_check $$((SECONDS - start)) s"
+	rm -rf bin/release-cache
 
 ##@ Testbed (as root, on Linux)
 
@@ -381,3 +447,13 @@ $(CONTROLLER_GEN): go.tools.mod go.tools.sum
 # Vale has its own module, so that its dependencies do not change those of the linter.
 $(VALE): go.tools.vale.mod go.tools.vale.sum
 	$(GO) build -modfile=go.tools.vale.mod -o $@ github.com/vale-cli/vale/v3/cmd/vale
+
+# goreleaser and krew have their own modules for the same reason.
+$(GORELEASER): go.tools.release.mod go.tools.release.sum
+	$(GO) build -modfile=go.tools.release.mod -o $@ github.com/goreleaser/goreleaser/v2
+
+$(KREW): go.tools.krew.mod go.tools.krew.sum
+	$(GO) build -modfile=go.tools.krew.mod -o $@ sigs.k8s.io/krew/cmd/krew
+
+$(KREW_VALIDATOR): go.tools.krew.mod go.tools.krew.sum
+	$(GO) build -modfile=go.tools.krew.mod -o $@ sigs.k8s.io/krew/cmd/validate-krew-manifest
