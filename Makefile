@@ -222,8 +222,6 @@ verify-tidy: ## Check that go.mod and go.sum are tidy and that the modules of th
 	$(GO) mod tidy -diff
 	$(GO) list -modfile=go.tools.mod -mod=readonly tool >/dev/null
 	$(GO) list -modfile=go.tools.vale.mod -mod=readonly tool >/dev/null
-	$(GO) list -modfile=go.tools.release.mod -mod=readonly tool >/dev/null
-	$(GO) list -modfile=go.tools.krew.mod -mod=readonly tool >/dev/null
 
 .PHONY: vulncheck
 vulncheck: ## Check for known vulnerabilities; needs the Go vulnerability database
