@@ -20,6 +20,9 @@ type Installer struct {
 	Choice
 	Backups BackupChoice
 
+	// Archives are the files of images that no registry has.
+	Archives []string
+
 	DryRun  bool
 	Timeout time.Duration
 	Log     io.Writer // progress for the user
@@ -106,6 +109,9 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 	ctx, cancel := context.WithTimeout(ctx, i.Timeout)
 	defer cancel()
 	options, _, err := i.render(existing)
+	if err == nil {
+		err = i.checkArchives(options)
+	}
 	if err != nil {
 		return nil, err // before an identity is created
 	}
@@ -119,7 +125,7 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 	}
 	result := installOf(name, i.DryRun, existing, options)
 	result.Backups, result.NewKey = backups, newKey
-	report := &reporter{out: i.Log, done: "placed"}
+	report := &reporter{out: i.Log, done: "placed", archives: i.Archives}
 	if i.DryRun {
 		report.line(fmt.Sprintf("Dry run: comparing %d objects with %s", len(objects), name))
 	} else {

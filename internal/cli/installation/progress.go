@@ -15,6 +15,9 @@ type reporter struct {
 	out  io.Writer
 	done string // the word for a node that is done
 	last int    // twentieths of many nodes that were reported
+	// archives are imported on each node, imported are the nodes whose command was written.
+	archives []string
+	imported map[string]bool
 }
 
 // manyNodes is the number of nodes above which there is no line for each.
@@ -35,6 +38,7 @@ func (t *reporter) step(what string) {
 }
 
 func (t *reporter) node(n install.NodeProgress, done, of int) {
+	defer t.importOn(n, of > manyNodes)
 	line := fmt.Sprintf("  %s: %s", n.Node, text.State(string(n.State), t.done))
 	if n.Why != "" {
 		line += ": " + n.Why
@@ -52,6 +56,21 @@ func (t *reporter) node(n install.NodeProgress, done, of int) {
 		return
 	}
 	t.line(line)
+}
+
+// importOn writes the command that imports the images on a node, once. Of many nodes, one example is
+// enough.
+func (t *reporter) importOn(n install.NodeProgress, many bool) {
+	missing := n.State == install.Pulling || n.State == install.Failing
+	if !missing || len(t.archives) == 0 || t.imported[n.Node] || many && len(t.imported) > 0 {
+		return
+	}
+	if t.imported == nil {
+		t.imported = map[string]bool{}
+		t.line("  Import the images with these commands; a node that has failed to pull them notices it within 5 minutes:")
+	}
+	t.imported[n.Node] = true
+	t.line("    " + importCommand(t.archives, n.Node))
 }
 
 // reach writes that a wait cannot observe the cluster, or can again.
