@@ -48,6 +48,8 @@ type ClusterReleaseSpec struct {
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
 	Kubernetes string `json:"kubernetes,omitempty"`
 	// envelope is the signed DSSE envelope, byte for byte as it was signed. Agents read only this.
+	// Its type has the version of the payload: 1, or 2 if binaries are in archives. Agents refuse
+	// newer versions than the payloadVersion in their NodeReport.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=262144

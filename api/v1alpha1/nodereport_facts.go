@@ -17,6 +17,13 @@ type PartFacts struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Package string `json:"package,omitempty"`
+	// files are the names of the CNI plugins that are installed as plain files. An upgrade replaces
+	// these and adds no others. If it is empty, the host gets all that the ClusterRelease has.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=24
+	// +kubebuilder:validation:items:MaxLength=32
+	Files []string `json:"files,omitempty"`
 	// absent is true if the part is not installed, or belongs to the package of another part.
 	// +optional
 	Absent bool `json:"absent,omitempty"`

@@ -71,6 +71,12 @@ type NodeReportStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	OrderFormat int32 `json:"orderFormat,omitempty"`
+	// payloadVersion is the newest version of the payload of ClusterReleases that the agent reads.
+	// Agents that do not report it read version 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	PayloadVersion int32 `json:"payloadVersion,omitempty"`
 	// nodeUID is the UID of the Node.
 	// +optional
 	// +kubebuilder:validation:Type=string

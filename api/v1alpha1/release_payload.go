@@ -1,7 +1,34 @@
 package v1alpha1
 
-// ReleasePayloadType is the DSSE payload type of a ClusterRelease.
+import (
+	"fmt"
+	"slices"
+)
+
+// The versions of the payload of a ClusterRelease. A payload has the lowest version that carries
+// its fields; an agent refuses newer versions than it knows.
+const (
+	MinPayloadVersion = 1
+	MaxPayloadVersion = 2 // adds files in archives
+)
+
+// ReleasePayloadType is the DSSE payload type of version 1.
 const ReleasePayloadType = "application/vnd.refit.release.v1+json"
+
+// PayloadType returns the DSSE payload type of a version.
+func PayloadType(version int32) string {
+	return fmt.Sprintf("application/vnd.refit.release.v%d+json", version)
+}
+
+// PayloadVersion returns the version of a DSSE payload type, or 0 if it is not a known one.
+func PayloadVersion(payloadType string) int32 {
+	for version := int32(MinPayloadVersion); version <= MaxPayloadVersion; version++ {
+		if PayloadType(version) == payloadType {
+			return version
+		}
+	}
+	return 0
+}
 
 // ReleasePayload is the signed content of a ClusterRelease's envelope. Agents decode it strictly:
 // an unknown field may matter.
@@ -23,6 +50,14 @@ type ReleasePayload struct {
 	Files []ReleaseFile `json:"files,omitempty"`
 	// Images are the images that the container runtime must have before the host is changed.
 	Images []ReleaseImage `json:"images,omitempty"`
+}
+
+// Version returns the lowest version that carries the payload.
+func (p *ReleasePayload) Version() int32 {
+	if slices.ContainsFunc(p.Files, func(f ReleaseFile) bool { return f.Archive != nil }) {
+		return MaxPayloadVersion
+	}
+	return MinPayloadVersion
 }
 
 // Part is a component of a host that a ClusterRelease can replace.
@@ -55,6 +90,20 @@ type ReleaseFile struct {
 	// Version is the version that the binary reports (v1.36.3), or the full version of the package
 	// (1.36.3-1.1).
 	Version string `json:"version"`
+
+	Blob
+
+	// Archive is the archive that contains the binary. Digest and size of the file are those of the
+	// extracted binary, which then has no path and no URLs of its own. It needs payload version 2.
+	Archive *ReleaseArchive `json:"archive,omitempty"`
+}
+
+// ReleaseArchive is a tar archive, compressed with gzip, that contains a binary.
+//
+// +kubebuilder:object:generate=false
+type ReleaseArchive struct {
+	// Member is the path of the binary in the archive, such as bin/containerd.
+	Member string `json:"member"`
 
 	Blob
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/steps"
@@ -23,6 +24,18 @@ var mainBinary = map[refitv1alpha1.Part]string{
 type partFinder struct {
 	path   func(part refitv1alpha1.Part) (string, error)
 	detect func(path string) (kind refitv1alpha1.PackageKind, owner string, err error)
+}
+
+// plugins returns the CNI plugins in a directory that a ClusterRelease can have.
+func plugins(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	var out []string
+	for _, entry := range entries {
+		if part, known := artifact.PartOfBinary(entry.Name()); known && part == refitv1alpha1.PartCNI && !entry.IsDir() {
+			out = append(out, entry.Name())
+		}
+	}
+	return out, err
 }
 
 // installedParts returns the parts of this host, and how each is installed.
@@ -69,5 +82,9 @@ func (f partFinder) find(part refitv1alpha1.Part) (facts refitv1alpha1.PartFacts
 	if of, known := artifact.PartOfPackage(owner); known && of != part {
 		return facts, false, err
 	}
-	return refitv1alpha1.PartFacts{Part: part, Kind: kind, Package: owner}, true, err
+	facts = refitv1alpha1.PartFacts{Part: part, Kind: kind, Package: owner}
+	if err == nil && part == refitv1alpha1.PartCNI && kind == refitv1alpha1.PackageBinary {
+		facts.Files, err = plugins(filepath.Dir(path))
+	}
+	return facts, true, err
 }

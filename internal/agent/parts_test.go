@@ -77,3 +77,23 @@ func TestHostWithoutAKubeletFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestPluginsOfAHost(t *testing.T) {
+	for name, host := range map[string]struct {
+		owners map[string]string
+		want   []string
+	}{
+		"plain files, with those of a network add-on": {
+			map[string]string{"kubelet": "", "loopback": "", "bridge": "", "calico": "", "flannel": ""}, []string{"bridge", "loopback"},
+		},
+		"from a package, which has them all": {map[string]string{"kubelet": "kubelet", "loopback": "kubernetes-cni", "bridge": "kubernetes-cni"}, nil},
+	} {
+		parts, err := hostWith(t, host.owners).all()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := parts[len(parts)-1]; got.Part != refitv1alpha1.PartCNI || !slices.Equal(got.Files, host.want) {
+			t.Errorf("%s: %+v, want %v", name, got, host.want)
+		}
+	}
+}

@@ -35,6 +35,8 @@ const (
 	maxKernel       = 96
 	maxName         = 253
 	maxParts        = 8
+	maxPartFiles    = 24
+	maxPartFile     = 32
 	maxMembers      = 16
 	maxExternal     = 9
 	maxProblem      = 128
@@ -155,6 +157,11 @@ func (c *cutter) parts(name string, parts []refitv1alpha1.PartFacts) []refitv1al
 	kept := slices.DeleteFunc(slices.Clone(parts), func(p refitv1alpha1.PartFacts) bool { return len([]rune(p.Package)) > maxWord })
 	if len(kept) < len(parts) {
 		c.record(name)
+	}
+	for i := range kept {
+		if len(kept[i].Files) > 0 {
+			kept[i].Files = c.texts(name, kept[i].Files, maxPartFiles, maxPartFile)
+		}
 	}
 	return cut(c, name, kept, maxParts)
 }

@@ -96,7 +96,8 @@ var readers = []reader{
 func Gather(ctx context.Context, s Sources) refitv1alpha1.NodeReportStatus {
 	now := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
 	status := refitv1alpha1.NodeReportStatus{
-		Answered: s.Answered, ObservedTime: &now, AgentVersion: refitv1alpha1.Clip(s.AgentVersion, maxAgentVersion), OrderFormat: refitv1alpha1.MaxOrderFormat,
+		Answered: s.Answered, ObservedTime: &now, AgentVersion: refitv1alpha1.Clip(s.AgentVersion, maxAgentVersion),
+		OrderFormat: refitv1alpha1.MaxOrderFormat, PayloadVersion: refitv1alpha1.MaxPayloadVersion,
 		NodeUID: s.State.NodeUID, AcceptedSequence: s.State.Sequence, AcceptedEpoch: s.State.Epoch, ReleaseKeys: s.Keys,
 	}
 	s.Parts = once(s.Parts)

@@ -60,7 +60,7 @@ func TestReportOfThisMachine(t *testing.T) {
 	began := time.Now()
 	got := Gather(t.Context(), s)
 	first := time.Since(began)
-	if got.AgentVersion != "v0.1.0" || got.OrderFormat != refitv1alpha1.MaxOrderFormat || got.AcceptedSequence != 5 || got.NodeUID != "u-1" || got.Answered != 7 || got.ObservedTime == nil ||
+	if got.AgentVersion != "v0.1.0" || got.OrderFormat != refitv1alpha1.MaxOrderFormat || got.PayloadVersion != 2 || got.AcceptedSequence != 5 || got.NodeUID != "u-1" || got.Answered != 7 || got.ObservedTime == nil ||
 		got.Arch == "" || got.Kernel == "" || got.CgroupVersion == 0 || got.SwapOn == nil || len(got.Disks) == 0 || !slices.Equal(got.ReleaseKeys, s.Keys) {
 		t.Errorf("got %+v", got)
 	}
@@ -96,17 +96,18 @@ func TestBoundTruncatesAndRecordsIt(t *testing.T) {
 		Drift:     &refitv1alpha1.DriftFacts{Differences: many(), MissingManifests: many(), UnparsableManifests: many(), APIReferences: many()},
 		CRI:       &refitv1alpha1.CRIFacts{Runtime: long},
 		APIServer: &refitv1alpha1.APIServerFacts{Version: long},
+		Parts:     []refitv1alpha1.PartFacts{{Part: refitv1alpha1.PartCNI, Files: many()}},
 	}
 	c := &cutter{}
 	c.limit(&s)
 	want := []string{
-		"releaseKeys", "heldPackages", "readOnlyPaths", "addresses", "missingImages", "disks", "certificates", "kubelet.flags", "kubelet.configFields",
+		"releaseKeys", "heldPackages", "readOnlyPaths", "addresses", "missingImages", "disks", "certificates", "parts", "kubelet.flags", "kubelet.configFields",
 		"kubelet.featureGates", "drift.differences", "drift.missingManifests", "drift.unparsableManifests", "drift.apiReferences",
 	}
 	if !slices.Equal(c.names, want) {
 		t.Errorf("truncated: %q", c.names)
 	}
-	if len(s.Addresses) != 32 || len(s.Kubelet.FeatureGates) != 32 || len([]rune(s.Versions.Kubelet)) != 64 || len(s.Drift.Differences) != 10 ||
+	if len(s.Parts[0].Files) != 24 || len([]rune(s.Parts[0].Files[0])) != 32 || len(s.Addresses) != 32 || len(s.Kubelet.FeatureGates) != 32 || len([]rune(s.Versions.Kubelet)) != 64 || len(s.Drift.Differences) != 10 ||
 		len([]rune(s.Drift.Differences[0])) != 160 || len([]rune(s.Kubelet.Flags[0])) != 64 || s.Kubelet.FeatureGates[long] {
 		t.Errorf("got %+v", s)
 	}

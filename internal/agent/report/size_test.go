@@ -29,7 +29,7 @@ func largest() refitv1alpha1.NodeReportStatus {
 		gates[gate] = false
 	}
 	s := refitv1alpha1.NodeReportStatus{
-		Answered: 1_700_000_000, ObservedTime: &at, AgentVersion: long(maxAgentVersion), OrderFormat: 1000, NodeUID: "123e4567-e89b-12d3-a456-426614174000",
+		Answered: 1_700_000_000, ObservedTime: &at, AgentVersion: long(maxAgentVersion), OrderFormat: 1000, PayloadVersion: 1000, NodeUID: "123e4567-e89b-12d3-a456-426614174000",
 		MachineID: long(32), BootID: long(36), AcceptedSequence: 1_700_000_000, AcceptedEpoch: 1_700_000_000, ReleaseKeys: many(maxKeys, maxKey),
 		OS: long(maxOS), Arch: "amd64", Kernel: long(maxKernel), PackageKind: refitv1alpha1.PackageBinary, HeldPackages: many(maxHeld, maxWord), CgroupVersion: 2,
 		SwapOn: &yes, Hostname: long(maxName), ReadOnlyPaths: many(maxPaths, maxPath), ClockOffsetMilliseconds: &number, Addresses: many(maxAddresses, maxAddress),
@@ -66,7 +66,10 @@ func largest() refitv1alpha1.NodeReportStatus {
 		})
 	}
 	for range maxParts {
-		s.Parts = append(s.Parts, refitv1alpha1.PartFacts{Part: refitv1alpha1.Part(long(16)), Kind: refitv1alpha1.PackageBinary, Package: long(maxWord), Absent: true})
+		s.Parts = append(s.Parts, refitv1alpha1.PartFacts{
+			Part: refitv1alpha1.Part(long(16)), Kind: refitv1alpha1.PackageBinary, Package: long(maxWord), Absent: true,
+			Files: slices.Repeat([]string{long(maxPartFile)}, maxPartFiles),
+		})
 	}
 	for range maxDisks {
 		s.Disks = append(s.Disks, refitv1alpha1.DiskFacts{Path: long(maxPath), FreeMiB: 1e12, NeededMiB: 1e12, FreeInodesPercent: &inodes})

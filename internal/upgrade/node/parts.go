@@ -29,12 +29,15 @@ func IsKubernetes(part refitv1alpha1.Part) bool {
 
 // NeededParts returns the parts of a ClusterRelease that a host needs, each as it is installed
 // there. A part that the host or the ClusterRelease does not have is left alone, except the
-// required ones: a missing kubeadm is installed like the kubelet.
+// required ones: a missing kubeadm is installed like the kubelet. So is a part of whose binaries
+// the ClusterRelease has none.
 func NeededParts(p refitv1alpha1.ReleasePayload, installed []refitv1alpha1.PartFacts) []refitv1alpha1.PartFacts {
 	var out []refitv1alpha1.PartFacts
 	for _, part := range Parts() {
 		facts, has := installedPart(installed, part)
-		included := slices.ContainsFunc(p.Files, func(f refitv1alpha1.ReleaseFile) bool { return f.Part == part })
+		included := slices.ContainsFunc(p.Files, func(f refitv1alpha1.ReleaseFile) bool {
+			return f.Part == part && (f.Kind != facts.Kind || hasFile(facts, f.Name))
+		})
 		switch {
 		case has && (included || Required(part)):
 			out = append(out, facts)
@@ -64,15 +67,21 @@ func installedPart(installed []refitv1alpha1.PartFacts, part refitv1alpha1.Part)
 	return installed[at], true
 }
 
+// hasFile reports whether a host has a binary of a part. If it does not list them, it gets all.
+func hasFile(part refitv1alpha1.PartFacts, name string) bool {
+	return len(part.Files) == 0 || slices.Contains(part.Files, name)
+}
+
 // FilesOf returns the files of a ClusterRelease for a part of a host. A ClusterRelease may contain
-// the packages of several vendors for one part; a host gets the one that it has.
+// the packages of several vendors for one part, and more CNI plugins than a host has; a host gets
+// those that it has.
 func FilesOf(p refitv1alpha1.ReleasePayload, os, arch string, part refitv1alpha1.PartFacts) []refitv1alpha1.ReleaseFile {
 	var out []refitv1alpha1.ReleaseFile
 	for _, f := range p.Files {
 		if f.Part != part.Part || f.OS != os || f.Arch != arch || f.Kind != part.Kind {
 			continue
 		}
-		if part.Package == "" || f.Name == part.Package {
+		if (part.Package == "" || f.Name == part.Package) && hasFile(part, f.Name) {
 			out = append(out, f)
 		}
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -117,7 +118,7 @@ func TestReportListsOnlyUnusualParts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kubelet, _ := installedPart(host.installed, refitv1alpha1.PartKubelet)
 			report := refitv1alpha1.NodeReportStatus{PackageKind: kubelet.Kind, Parts: UnusualParts(host.installed)}
-			if got := ReportedParts(&report); len(report.Parts) != host.listed || !slices.Equal(got, host.installed) {
+			if got := ReportedParts(&report); len(report.Parts) != host.listed || !reflect.DeepEqual(got, host.installed) {
 				t.Errorf("listed %v, read back %v", report.Parts, got)
 			}
 		})
@@ -176,6 +177,44 @@ func TestImagesWhoseNamesHaveAnArchitectureBelongToItsHosts(t *testing.T) {
 		}
 		if images, got := ImagesOf(p, "linux", "amd64", true); len(images) != 1 || len(got) != 0 {
 			t.Errorf("%s on its platform: %v, missing %v", name, images, got)
+		}
+	}
+}
+
+// A host keeps the plugins that it has, and gets no others.
+func TestPluginsThatAHostGets(t *testing.T) {
+	release := refitv1alpha1.ReleasePayload{}
+	for _, name := range []string{"bridge", "loopback", "portmap"} {
+		release.Files = append(release.Files, releaseFile(refitv1alpha1.PartCNI, name, binary))
+	}
+	for name, host := range map[string]struct {
+		has  []string
+		want []string
+	}{
+		"some of them":             {[]string{"loopback", "bridge", "tuning"}, []string{"bridge", "loopback"}},
+		"none of them":             {[]string{"tuning"}, nil},
+		"not known, to old agents": {nil, []string{"bridge", "loopback", "portmap"}},
+	} {
+		kubelet := installedAs(refitv1alpha1.PartKubelet, deb, "kubelet")
+		installed := []refitv1alpha1.PartFacts{kubelet, {Part: refitv1alpha1.PartCNI, Kind: binary, Files: host.has}}
+		var upgrade Upgrade
+		var got []string
+		for _, part := range NeededParts(release, installed) {
+			if part.Part != refitv1alpha1.PartCNI {
+				continue
+			}
+			upgrade.AddPart(part)
+			for _, f := range FilesOf(release, "linux", "amd64", upgrade.Part(refitv1alpha1.PartCNI)) {
+				got = append(got, f.Name)
+			}
+		}
+		if !slices.Equal(got, host.want) || (host.want == nil) != (len(upgrade.Parts) == 0) {
+			t.Errorf("%s: %v, want %v", name, got, host.want)
+		}
+		report := &refitv1alpha1.NodeReportStatus{PackageKind: deb, Parts: UnusualParts(installed)}
+		reported, _ := installedPart(ReportedParts(report), refitv1alpha1.PartCNI)
+		if !slices.Equal(reported.Files, host.has) {
+			t.Errorf("%s: the report has %v, want %v", name, reported.Files, host.has)
 		}
 	}
 }

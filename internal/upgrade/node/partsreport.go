@@ -18,7 +18,8 @@ func usualPackage(part refitv1alpha1.Part, kind refitv1alpha1.PackageKind) strin
 }
 
 // UnusualParts returns the parts that a report must list: those that are not installed like the
-// kubelet and from the usual package. Most hosts have none, which keeps reports small.
+// kubelet and from the usual package, and those with a list of binaries. Most hosts have none,
+// which keeps reports small.
 func UnusualParts(installed []refitv1alpha1.PartFacts) []refitv1alpha1.PartFacts {
 	kubelet, _ := installedPart(installed, refitv1alpha1.PartKubelet)
 	var out []refitv1alpha1.PartFacts
@@ -27,7 +28,7 @@ func UnusualParts(installed []refitv1alpha1.PartFacts) []refitv1alpha1.PartFacts
 		switch {
 		case !has:
 			out = append(out, refitv1alpha1.PartFacts{Part: part, Absent: true})
-		case facts.Kind != kubelet.Kind || facts.Package != usualPackage(part, facts.Kind):
+		case facts.Kind != kubelet.Kind || facts.Package != usualPackage(part, facts.Kind) || len(facts.Files) > 0:
 			out = append(out, facts)
 		}
 	}

@@ -44,11 +44,14 @@ type Upgrade struct {
 	// PackageNames are the packages that these parts are installed from. Journals of older agents
 	// have none.
 	PackageNames map[refitv1alpha1.Part]string `json:"packageNames,omitempty"`
+	// PartFiles are the binaries of these parts that the host had, if the upgrade replaces only
+	// those: its CNI plugins. Journals of older agents have none.
+	PartFiles map[refitv1alpha1.Part][]string `json:"partFiles,omitempty"`
 }
 
 // Part returns how a part is installed.
 func (u *Upgrade) Part(part refitv1alpha1.Part) refitv1alpha1.PartFacts {
-	return refitv1alpha1.PartFacts{Part: part, Kind: u.Kinds[part], Package: u.PackageNames[part]}
+	return refitv1alpha1.PartFacts{Part: part, Kind: u.Kinds[part], Package: u.PackageNames[part], Files: u.PartFiles[part]}
 }
 
 // AddPart adds a part that the upgrade installs.
@@ -58,6 +61,12 @@ func (u *Upgrade) AddPart(part refitv1alpha1.PartFacts) {
 		u.Kinds = map[refitv1alpha1.Part]refitv1alpha1.PackageKind{}
 	}
 	u.Kinds[part.Part] = part.Kind
+	if len(part.Files) > 0 {
+		if u.PartFiles == nil {
+			u.PartFiles = map[refitv1alpha1.Part][]string{}
+		}
+		u.PartFiles[part.Part] = part.Files
+	}
 	if part.Package == "" {
 		return
 	}

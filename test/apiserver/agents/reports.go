@@ -101,7 +101,8 @@ func (h *host) gather() refitv1alpha1.NodeReportStatus {
 	yes, no, inodes, now := true, false, int32(80), metav1.NewTime(time.Now().UTC().Truncate(time.Second))
 	kubelet, info := h.versions[node.StepKubelet], &h.seen.Status.NodeInfo
 	out := refitv1alpha1.NodeReportStatus{
-		Answered: h.request, ObservedTime: &now, AgentVersion: agentVersion, OrderFormat: refitv1alpha1.MaxOrderFormat, AcceptedSequence: h.memory.Sequence,
+		Answered: h.request, ObservedTime: &now, AgentVersion: agentVersion, OrderFormat: refitv1alpha1.MaxOrderFormat,
+		PayloadVersion: refitv1alpha1.MaxPayloadVersion, AcceptedSequence: h.memory.Sequence,
 		AcceptedEpoch: h.memory.Epoch,
 		NodeUID:       h.uid, MachineID: h.memory.MachineID, BootID: h.name + "-boot", ReleaseKeys: []string{artifact.PublicOf(key).ID},
 		OS: info.OSImage, Arch: info.Architecture, Kernel: info.KernelVersion, PackageKind: refitv1alpha1.PackageDeb, CgroupVersion: 2, SwapOn: &no,

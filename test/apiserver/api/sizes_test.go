@@ -203,7 +203,7 @@ func controlPlaneReport() *refitv1alpha1.NodeReport {
 	report.APIVersion, report.Kind, report.Name = refitv1alpha1.GroupVersion.String(), "NodeReport", "control-plane-0001.rack-01.example.internal"
 	report.Spec.Request = 17
 	report.Status = refitv1alpha1.NodeReportStatus{
-		Answered: 17, ObservedTime: &at, AgentVersion: "v0.1.0", OrderFormat: 1, NodeUID: "123e4567-e89b-12d3-a456-426614174000",
+		Answered: 17, ObservedTime: &at, AgentVersion: "v0.1.0", OrderFormat: 1, PayloadVersion: 2, NodeUID: "123e4567-e89b-12d3-a456-426614174000",
 		MachineID: strings.Repeat("e", 32), BootID: "123e4567-e89b-12d3-a456-426614174001", AcceptedSequence: 42, AcceptedEpoch: 42,
 		ReleaseKeys: []string{hashA, hashB}, OS: "Ubuntu 24.04.2 LTS", Arch: "amd64", Kernel: "6.8.0-51-generic", PackageKind: refitv1alpha1.PackageDeb,
 		HeldPackages:  []string{"kubeadm", "kubelet", "kubectl", "containerd.io", "cri-tools", "kubernetes-cni"},

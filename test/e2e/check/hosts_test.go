@@ -101,7 +101,7 @@ func wellHost(node *corev1.Node, n *cluster.Node, members []string) refitv1alpha
 	nextYear := metav1.NewTime(time.Now().AddDate(1, 0, 0).UTC().Truncate(time.Second))
 	status := refitv1alpha1.NodeReportStatus{
 		ObservedTime: new(metav1.NewTime(time.Now().UTC().Truncate(time.Second))),
-		AgentVersion: "v0.1.0", OrderFormat: refitv1alpha1.MaxOrderFormat,
+		AgentVersion: "v0.1.0", OrderFormat: refitv1alpha1.MaxOrderFormat, PayloadVersion: refitv1alpha1.MaxPayloadVersion,
 		NodeUID: node.UID, MachineID: system.MachineID, BootID: system.BootID, ReleaseKeys: []string{"SHA256:of-the-owner"},
 		OS: system.OSImage, Arch: system.Architecture, Kernel: system.KernelVersion, PackageKind: refitv1alpha1.PackageBinary,
 		CgroupVersion: 2, SwapOn: new(false), Hostname: n.Name(), ClockOffsetMilliseconds: new(int64(3)),

@@ -59,7 +59,8 @@ func report(n *cluster.Node) *refitv1alpha1.NodeReportStatus {
 	observed := metav1.NewTime(Now)
 	return &refitv1alpha1.NodeReportStatus{
 		ObservedTime: &observed, AgentVersion: "v0.1.0", OrderFormat: refitv1alpha1.MaxOrderFormat,
-		NodeUID: types.UID(n.UID), MachineID: MachineID(n.Name), BootID: n.Name + "-boot", ReleaseKeys: []string{"SHA256:simulated"},
+		PayloadVersion: refitv1alpha1.MaxPayloadVersion,
+		NodeUID:        types.UID(n.UID), MachineID: MachineID(n.Name), BootID: n.Name + "-boot", ReleaseKeys: []string{"SHA256:simulated"},
 		OS: n.OSImage, Arch: n.Arch, Kernel: n.Kernel, PackageKind: refitv1alpha1.PackageDeb, CgroupVersion: 2, SwapOn: &swap, Hostname: n.Name,
 		Addresses: append([]string(nil), n.Addresses...), EndpointReachable: &reachable,
 		Versions: refitv1alpha1.HostVersions{
