@@ -72,6 +72,9 @@ func (a *Agent) forget(last string, release artifact.Release) error {
 	keep := map[string]bool{}
 	for _, f := range release.Payload.Files {
 		keep[f.Digest] = true
+		if f.Archive != nil {
+			keep[f.Archive.Digest] = true
+		}
 	}
 	for _, image := range release.Payload.Images {
 		if image.Archive != nil {

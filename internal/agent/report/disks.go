@@ -129,9 +129,14 @@ func (s *Sources) releaseBytes(ctx context.Context) (store, installed, images in
 	if err != nil {
 		return 0, 0, 0
 	}
+	archives := map[string]bool{}
 	for _, f := range files {
 		if !s.Release.Store.Has(f.Blob) {
 			store += f.Size
+			if a := f.Archive; a != nil && !archives[a.Digest] && !s.Release.Store.Has(a.Blob) {
+				archives[a.Digest] = true // several files may be in one
+				store += a.Size
+			}
 		}
 		if f.Kind == refitv1alpha1.PackageBinary {
 			installed += f.Size

@@ -82,3 +82,30 @@ func TestDiskSpaceCountsEachPartByItsOwnKind(t *testing.T) {
 		t.Errorf("%d bytes to store and %d to install", stored, installed)
 	}
 }
+
+func TestDiskSpaceCountsAnArchiveOnce(t *testing.T) {
+	store, err := artifact.OpenStore(filepath.Join(t.TempDir(), "store"))
+	must(t, err)
+	blob := func(text string, size int64) refitv1alpha1.Blob {
+		return refitv1alpha1.Blob{Digest: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))), Size: size}
+	}
+	var payload refitv1alpha1.ReleasePayload
+	for _, name := range []string{"containerd", "ctr"} {
+		payload.Files = append(payload.Files, refitv1alpha1.ReleaseFile{
+			Part: refitv1alpha1.PartContainerd, Name: name, Kind: refitv1alpha1.PackageBinary, OS: runtime.GOOS, Arch: runtime.GOARCH, Blob: blob(name, 10),
+			Archive: &refitv1alpha1.ReleaseArchive{Member: name, Blob: blob("archive", 5)},
+		})
+	}
+	s := rooted(t, nil)
+	s.Release = &Wanted{Release: artifact.Release{Payload: payload}, Store: store}
+	s.Parts = func(context.Context) ([]refitv1alpha1.PartFacts, error) {
+		return []refitv1alpha1.PartFacts{{Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageBinary}}, nil
+	}
+	if stored, installed, _ := s.releaseBytes(t.Context()); stored != 25 || installed != 20 {
+		t.Errorf("%d bytes to store and %d to install", stored, installed)
+	}
+	must(t, os.WriteFile(store.Path(payload.Files[0].Archive.Digest), []byte("12345"), 0o400))
+	if stored, _, _ := s.releaseBytes(t.Context()); stored != 20 {
+		t.Errorf("%d bytes to store beside the archive", stored)
+	}
+}

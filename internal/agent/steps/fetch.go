@@ -38,7 +38,7 @@ func (h *Host) fetchFiles(ctx context.Context) error {
 	}
 	for _, f := range files {
 		h.ReportWait("fetching " + f.Name)
-		if err := h.Store.Fetch(ctx, f.Blob, sources); err != nil {
+		if err := h.fetchFile(ctx, f, files, sources); err != nil {
 			return err
 		}
 		if err := artifact.CheckBinary(ctx, h.Store.Path(f.Digest), f); err != nil {
@@ -46,6 +46,17 @@ func (h *Host) fetchFiles(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// fetchFile downloads a file into the store, or extracts it from its archive. The first file of an
+// archive extracts all that this host needs from it.
+func (h *Host) fetchFile(ctx context.Context, f refitv1alpha1.ReleaseFile, all []refitv1alpha1.ReleaseFile, sources []artifact.Source) error {
+	if f.Archive == nil {
+		return h.Store.Fetch(ctx, f.Blob, sources)
+	}
+	return h.Store.FetchMembers(ctx, filter(all, func(other refitv1alpha1.ReleaseFile) bool {
+		return other.Archive != nil && other.Archive.Digest == f.Archive.Digest
+	}), sources)
 }
 
 // fetchArchive downloads the archive of an image into the store. An image without one is pulled.
@@ -61,7 +72,8 @@ func (h *Host) fetchArchive(ctx context.Context, image refitv1alpha1.ReleaseImag
 	return h.Store.Fetch(ctx, *image.Archive, sources)
 }
 
-// Blobs returns all files that this host needs in its store.
+// Blobs returns all files that this host needs in its store. Of archives, it needs what it
+// extracts.
 func (h *Host) Blobs() ([]refitv1alpha1.Blob, error) {
 	files, err := h.files()
 	if err != nil {

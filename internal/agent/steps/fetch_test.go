@@ -1,6 +1,9 @@
 package steps
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -107,5 +110,60 @@ func TestFetchRefusesWhatTheReleaseDoesNotDescribe(t *testing.T) {
 				t.Errorf("fetch() = %v (%+v), want the reason %s", err, f, c.reason)
 			}
 		})
+	}
+}
+
+// archiveWith returns a gzip archive of CNI plugins, in the layout of upstream.
+func archiveWith(t *testing.T, names []string, content []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	w := tar.NewWriter(zipped)
+	must(t, w.WriteHeader(&tar.Header{Name: "./", Typeflag: tar.TypeDir, Mode: 0o755}))
+	for _, name := range names {
+		must(t, w.WriteHeader(&tar.Header{Name: "./" + name, Mode: 0o755, Size: int64(len(content))}))
+		_, err := w.Write(content)
+		must(t, err)
+	}
+	must(t, w.Close())
+	must(t, zipped.Close())
+	return out.Bytes()
+}
+
+func TestFetchExtractsFromAnArchive(t *testing.T) {
+	h, source, plugin := fetchingHost(t)
+	text := binary(t)
+	archive := archiveWith(t, []string{"bridge", "loopback", "portmap"}, text)
+	put(t, filepath.Join(source, "cni-plugins.tgz"), string(archive))
+	must(t, os.Remove(filepath.Join(source, "bridge")))
+	plugin.Blob = blobOf(text, "")
+	h.Release.Payload.Files = nil
+	for _, name := range []string{"bridge", "loopback"} {
+		plugin.Name, plugin.Archive = name, &refitv1alpha1.ReleaseArchive{Member: name, Blob: blobOf(archive, "cni-plugins.tgz")}
+		h.Release.Payload.Files = append(h.Release.Payload.Files, plugin)
+	}
+	h.Upgrade.PartFiles = map[refitv1alpha1.Part][]string{refitv1alpha1.PartCNI: {"bridge"}}
+	must(t, fetch(t.Context(), h))
+	blobs, err := h.Blobs()
+	if err != nil || len(blobs) != 1 || blobs[0].Digest != plugin.Digest || !h.Store.Has(blobs[0]) {
+		t.Errorf("Blobs() = %v, %v, want the extracted plugin", blobs, err)
+	}
+	from, err := h.stored(t.Context(), plugin.Digest) // what stage copies
+	must(t, err)
+	if got, err := os.ReadFile(from); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("the stored plugin is another one: %v", err)
+	}
+	must(t, os.RemoveAll(source))
+	must(t, fetch(t.Context(), h)) // again, without its source
+}
+
+func TestFetchRefusesAnArchiveWithAnotherFile(t *testing.T) {
+	h, source, plugin := fetchingHost(t)
+	archive := archiveWith(t, []string{"bridge"}, []byte("#!/bin/sh\n"))
+	put(t, filepath.Join(source, "cni-plugins.tgz"), string(archive))
+	plugin.Path, plugin.Archive = "", &refitv1alpha1.ReleaseArchive{Member: "bridge", Blob: blobOf(archive, "cni-plugins.tgz")}
+	h.Release.Payload.Files = []refitv1alpha1.ReleaseFile{plugin}
+	if err := fetch(t.Context(), h); node.FailureOf(err).Reason != "ArchiveInvalid" || h.Store.Has(plugin.Blob) {
+		t.Errorf("fetch() = %v", err)
 	}
 }

@@ -16,35 +16,45 @@ import (
 )
 
 // Compare reads every file of a ClusterRelease from its sources, each once, and compares it with
-// the signed digest.
+// the signed digest. It extracts what is in archives.
 func Compare(ctx context.Context, release artifact.Release, sources []artifact.Source) (*cliv1alpha1.Compared, error) {
 	out := &cliv1alpha1.Compared{}
 	seen := map[string]bool{}
-	for _, b := range blobsOf(release.Payload) {
-		if seen[b.Digest] {
-			continue
+	compare := func(b refitv1alpha1.Blob, prove func() (string, error)) {
+		if seen[b.Digest] || ctx.Err() != nil {
+			return
 		}
 		seen[b.Digest] = true
 		out.Files++
-		_, err := artifact.Prove(ctx, b, sources)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
+		if _, err := prove(); err != nil {
 			out.Wrong = append(out.Wrong, cliv1alpha1.WrongFile{Path: b.Path, Digest: b.Digest, Why: err.Error()})
 		}
+	}
+	for _, file := range release.Payload.Files {
+		if a := file.Archive; a != nil {
+			compare(a.Blob, func() (string, error) {
+				return artifact.ProveMembers(ctx, membersOf(release.Payload, a.Digest), sources)
+			})
+			continue
+		}
+		compare(file.Blob, func() (string, error) { return artifact.Prove(ctx, file.Blob, sources) })
+	}
+	for _, image := range release.Payload.Images {
+		if a := image.Archive; a != nil {
+			compare(*a, func() (string, error) { return artifact.Prove(ctx, *a, sources) })
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	return out, nil
 }
 
-func blobsOf(p refitv1alpha1.ReleasePayload) []refitv1alpha1.Blob {
-	var out []refitv1alpha1.Blob
+// membersOf returns the files of an archive.
+func membersOf(p refitv1alpha1.ReleasePayload, archive string) (out []refitv1alpha1.ReleaseFile) {
 	for _, file := range p.Files {
-		out = append(out, file.Blob)
-	}
-	for _, image := range p.Images {
-		if image.Archive != nil {
-			out = append(out, *image.Archive)
+		if file.Archive != nil && file.Archive.Digest == archive {
+			out = append(out, file)
 		}
 	}
 	return out

@@ -98,6 +98,10 @@ func writeTotals(b *strings.Builder, p refitv1alpha1.ReleasePayload) {
 		seen[blob.Digest] = true
 	}
 	for _, f := range p.Files {
+		if f.Archive != nil {
+			add(f.Archive.Blob) // hosts download this
+			continue
+		}
 		add(f.Blob)
 	}
 	for _, i := range p.Images {

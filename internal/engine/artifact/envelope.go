@@ -34,17 +34,19 @@ type signature struct {
 	Sig   string `json:"sig"`
 }
 
-// Sign returns an envelope with a payload, unchanged, and its signature.
+// Sign returns an envelope with a payload, unchanged, and its signature. Its type is that of the
+// lowest version that carries the payload, so that older agents read it if they can.
 func Sign(payload []byte, key ed25519.PrivateKey) ([]byte, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return nil, errors.New("the private key has the wrong size")
 	}
+	payloadType := refitv1alpha1.PayloadType(versionOf(payload))
 	out, err := json.Marshal(envelope{
-		PayloadType: refitv1alpha1.ReleasePayloadType,
+		PayloadType: payloadType,
 		Payload:     base64.StdEncoding.EncodeToString(payload),
 		Signatures: []signature{{
 			KeyID: PublicOf(key).ID,
-			Sig:   base64.StdEncoding.EncodeToString(ed25519.Sign(key, signedText(refitv1alpha1.ReleasePayloadType, payload))),
+			Sig:   base64.StdEncoding.EncodeToString(ed25519.Sign(key, signedText(payloadType, payload))),
 		}},
 	})
 	if err != nil {
@@ -57,23 +59,32 @@ func Sign(payload []byte, key ed25519.PrivateKey) ([]byte, error) {
 	return out, nil
 }
 
+// versionOf returns the version of a payload, which is validated when the envelope is read.
+func versionOf(payload []byte) int32 {
+	var p refitv1alpha1.ReleasePayload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return refitv1alpha1.MinPayloadVersion
+	}
+	return p.Version()
+}
+
 // Verify opens an envelope that one of the keys has signed and validates its payload. It does not
 // parse the payload before its signature is verified.
 func Verify(raw []byte, keys []PublicKey) (Release, error) {
 	if len(keys) == 0 {
 		return Release{}, noKeys("there is no key to verify ClusterReleases with")
 	}
-	content, signatures, err := open(raw)
+	e, content, err := open(raw)
 	if err != nil {
 		return Release{}, badRelease(err, "cannot read the ClusterRelease")
 	}
-	key, ok := signer(content, signatures, keys)
+	key, ok := signer(e, content, keys)
 	if !ok {
 		return Release{}, node.ManualIntervention("ReleaseNotTrusted", nil,
 			"Sign it with a key that the hosts trust, or install the public key of its signer on the hosts",
-			"the ClusterRelease is not signed by a trusted key (%s)", keyHint(signatures))
+			"the ClusterRelease is not signed by a trusted key (%s)", keyHint(e.Signatures))
 	}
-	payload, err := ParsePayload(content)
+	payload, err := e.parse(content)
 	if err != nil {
 		return Release{}, badRelease(err, "the ClusterRelease is signed, but invalid")
 	}
@@ -83,15 +94,25 @@ func Verify(raw []byte, keys []PublicKey) (Release, error) {
 // Unverified opens an envelope without verifying its signature, to show its content. KeyID is what
 // the envelope claims.
 func Unverified(raw []byte) (Release, error) {
-	content, signatures, err := open(raw)
+	e, content, err := open(raw)
 	if err != nil {
 		return Release{}, err
 	}
+	payload, err := e.parse(content)
+	if err != nil {
+		return Release{}, err
+	}
+	return Release{Payload: payload, Digest: digestOf(content), KeyID: e.Signatures[0].KeyID}, nil
+}
+
+// parse parses and validates the payload. The type of the envelope is signed, too: preflight checks
+// and older agents rely on the version in it.
+func (e *envelope) parse(content []byte) (refitv1alpha1.ReleasePayload, error) {
 	payload, err := ParsePayload(content)
-	if err != nil {
-		return Release{}, err
+	if needed := payload.Version(); err == nil && needed > refitv1alpha1.PayloadVersion(e.PayloadType) {
+		err = fmt.Errorf("the payload needs version %d, but the envelope has type %s", needed, e.PayloadType)
 	}
-	return Release{Payload: payload, Digest: digestOf(content), KeyID: signatures[0].KeyID}, nil
+	return payload, err
 }
 
 // ParsePayload parses and validates a payload.
@@ -103,8 +124,8 @@ func ParsePayload(content []byte) (refitv1alpha1.ReleasePayload, error) {
 	return payload, ValidatePayload(payload)
 }
 
-// open returns the payload and the signatures of an envelope.
-func open(raw []byte) ([]byte, []signature, error) {
+// open returns an envelope and its payload.
+func open(raw []byte) (*envelope, []byte, error) {
 	if len(raw) > MaxEnvelope {
 		return nil, nil, fmt.Errorf("the envelope has %d bytes, more than %d", len(raw), MaxEnvelope)
 	}
@@ -113,9 +134,10 @@ func open(raw []byte) ([]byte, []signature, error) {
 		return nil, nil, fmt.Errorf("cannot parse the envelope: %w", err)
 	}
 	switch {
-	case e.PayloadType != refitv1alpha1.ReleasePayloadType:
-		return nil, nil, fmt.Errorf("the envelope contains %s, not a ClusterRelease (%s)", strconv.QuoteToASCII(refitv1alpha1.Clip(e.PayloadType, 80)),
-			refitv1alpha1.ReleasePayloadType)
+	case refitv1alpha1.PayloadVersion(e.PayloadType) == 0:
+		return nil, nil, fmt.Errorf("the envelope contains %s, not a ClusterRelease up to version %d (%s)",
+			strconv.QuoteToASCII(refitv1alpha1.Clip(e.PayloadType, 80)), refitv1alpha1.MaxPayloadVersion,
+			refitv1alpha1.PayloadType(refitv1alpha1.MaxPayloadVersion))
 	case len(e.Signatures) == 0:
 		return nil, nil, errors.New("the envelope is not signed")
 	case len(e.Signatures) > maxSignatures:
@@ -125,13 +147,13 @@ func open(raw []byte) ([]byte, []signature, error) {
 	if err != nil {
 		return nil, nil, errors.New("the payload of the envelope is not base64")
 	}
-	return content, e.Signatures, nil
+	return &e, content, nil
 }
 
 // signer returns the key that signed a payload. It tries every key: key IDs are not trusted.
-func signer(payload []byte, signatures []signature, keys []PublicKey) (PublicKey, bool) {
-	text := signedText(refitv1alpha1.ReleasePayloadType, payload)
-	for _, s := range signatures {
+func signer(e *envelope, payload []byte, keys []PublicKey) (PublicKey, bool) {
+	text := signedText(e.PayloadType, payload)
+	for _, s := range e.Signatures {
 		raw, err := base64.StdEncoding.Strict().DecodeString(s.Sig)
 		if err != nil || len(raw) != ed25519.SignatureSize {
 			continue
@@ -166,7 +188,8 @@ func digestOf(content []byte) string {
 
 func badRelease(err error, what string) error {
 	return node.ManualIntervention("ReleaseInvalid", err,
-		"Create and sign the ClusterRelease again (`refit release create`) with the version of Refit on the hosts", "%s", what)
+		"Create and sign the ClusterRelease again (`refit release create`) with the version of Refit on the hosts, or upgrade the agents (`refit install`)",
+		"%s", what)
 }
 
 // NoReleaseKeys is the reason of a host that trusts no key.

@@ -107,6 +107,9 @@ func TestInvalidReleasesAreRefused(t *testing.T) {
 		"key of the wrong size":    {good, []PublicKey{{ID: "x", Key: []byte("short")}}, "ReleaseNotTrusted"},
 		"payload of URL base64":    {edit(func(e *envelope) { e.Payload = base64.URLEncoding.EncodeToString([]byte("\xff\xfe\xfd")) }), keys, "ReleaseInvalid"},
 		"payload, loose base64":    {edit(func(e *envelope) { e.Payload = "e31=" }), keys, "ReleaseInvalid"},
+		"another version":          {edit(func(e *envelope) { e.PayloadType = refitv1alpha1.PayloadType(2) }), keys, "ReleaseNotTrusted"},
+		"a newer version":          {signAs(t, refitv1alpha1.PayloadType(refitv1alpha1.MaxPayloadVersion+1), content, key), keys, "ReleaseInvalid"},
+		"archives in version 1":    {signAs(t, refitv1alpha1.PayloadType(1), mustJSON(t, withArchive(t)), key), keys, "ReleaseInvalid"},
 		"signed without a type":    {edit(func(e *envelope) { e.Signatures[0].Sig = base64.StdEncoding.EncodeToString(ed25519.Sign(key, content)) }), keys, "ReleaseNotTrusted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,6 +121,53 @@ func TestInvalidReleasesAreRefused(t *testing.T) {
 				t.Errorf("a part of it was returned: %+v", release)
 			}
 		})
+	}
+}
+
+// signAs signs a payload as another type.
+func signAs(t *testing.T, payloadType string, payload []byte, key ed25519.PrivateKey) []byte {
+	t.Helper()
+	return mustJSON(t, envelope{
+		PayloadType: payloadType, Payload: base64.StdEncoding.EncodeToString(payload),
+		Signatures: []signature{{Sig: base64.StdEncoding.EncodeToString(ed25519.Sign(key, signedText(payloadType, payload)))}},
+	})
+}
+
+// withArchive is a payload whose containerd is in an archive.
+func withArchive(t *testing.T) refitv1alpha1.ReleasePayload {
+	t.Helper()
+	p := payload()
+	p.Files[2] = memberOf("bin/containerd", containerdBinary, upstreamArchive(t))
+	return p
+}
+
+func TestVersionOfAPayload(t *testing.T) {
+	key := NewKey()
+	for want, p := range map[string]refitv1alpha1.ReleasePayload{
+		// Agents of the first version read only this type, byte for byte.
+		"application/vnd.refit.release.v1+json": payload(),
+		"application/vnd.refit.release.v2+json": withArchive(t),
+	} {
+		raw, err := Sign(mustJSON(t, p), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e envelope
+		if err := json.Unmarshal(raw, &e); err != nil || e.PayloadType != want {
+			t.Errorf("%s, want %s", e.PayloadType, want)
+		}
+		release, err := Verify(raw, []PublicKey{PublicOf(key)})
+		if err != nil || !bytes.Equal(mustJSON(t, release.Payload), mustJSON(t, p)) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// A ClusterRelease without archives has the same bytes as before archives were added.
+func TestPayloadWithoutArchivesIsUnchanged(t *testing.T) {
+	const want = "sha256:08934e74fe000057ea8f15f8ad06ed7e37c296fd5dff792ae75ff7167fad31d6"
+	if got := digestOf(mustJSON(t, payload())); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -126,6 +126,39 @@ func TestInvalidPayloadsAreRefused(t *testing.T) {
 	}
 }
 
+func TestInvalidArchivesAreRefused(t *testing.T) {
+	if err := ValidatePayload(withArchive(t)); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(f *refitv1alpha1.ReleaseFile)
+		want   string
+	}{
+		"no member":                   {func(f *refitv1alpha1.ReleaseFile) { f.Archive.Member = "" }, "not the path"},
+		"member out of the archive":   {func(f *refitv1alpha1.ReleaseFile) { f.Archive.Member = "../containerd" }, "not the path"},
+		"absolute member":             {func(f *refitv1alpha1.ReleaseFile) { f.Archive.Member = "/bin/containerd" }, "not the path"},
+		"member that is not clean":    {func(f *refitv1alpha1.ReleaseFile) { f.Archive.Member = "./bin/containerd" }, "not the path"},
+		"member of another name":      {func(f *refitv1alpha1.ReleaseFile) { f.Archive.Member = "bin/ctr" }, "not the path"},
+		"member with a newline":       {func(f *refitv1alpha1.ReleaseFile) { f.Archive.Member = "bin\n/containerd" }, "not the path"},
+		"another place of the file":   {func(f *refitv1alpha1.ReleaseFile) { f.Path = "bin/containerd" }, "no path and no URLs"},
+		"another address of the file": {func(f *refitv1alpha1.ReleaseFile) { f.URLs = []string{"https://mirror.example/containerd"} }, "no path and no URLs"},
+		"archive of no digest":        {func(f *refitv1alpha1.ReleaseFile) { f.Archive.Digest = "" }, "digest"},
+		"archive that is the file":    {func(f *refitv1alpha1.ReleaseFile) { f.Archive.Blob = f.Blob }, "the digest of the binary"},
+		"empty archive":               {func(f *refitv1alpha1.ReleaseFile) { f.Archive.Size = 0 }, "invalid size"},
+		"path of the archive":         {func(f *refitv1alpha1.ReleaseFile) { f.Archive.Path = "../x" }, "path"},
+		"file without a size":         {func(f *refitv1alpha1.ReleaseFile) { f.Size = 0 }, "invalid size"},
+		"package in an archive":       {func(f *refitv1alpha1.ReleaseFile) { f.Kind, f.Version = refitv1alpha1.PackageDeb, "2.4.2-1" }, "cannot be in an archive"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := withArchive(t)
+			c.change(&p.Files[2])
+			if err := ValidatePayload(p); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q in it", err, c.want)
+			}
+		})
+	}
+}
+
 func TestUpstreamVersion(t *testing.T) {
 	for in, want := range map[string]string{
 		"v1.36.3": "1.36.3", "1.36.3-1.1": "1.36.3", "1.6.20~ds1-1+deb12u3": "1.6.20", "2:1.1.5+ds1-1": "1.1.5", "2.4.2": "2.4.2", "1.7.28~ds1": "1.7.28", "v1.7.28": "1.7.28",

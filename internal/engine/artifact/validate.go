@@ -128,7 +128,28 @@ func validateFile(p refitv1alpha1.ReleasePayload, f refitv1alpha1.ReleaseFile, s
 	case !sameVersion(f.Kind, f.Version, claimed):
 		return fmt.Errorf("%s has version %s, but the ClusterRelease claims %s %s", f.Name, f.Version, f.Part, claimed)
 	}
-	return named(f.Name, validateBlob(f.Blob, sizes))
+	if err := validateBlob(f.Blob, sizes); err != nil {
+		return named(f.Name, err)
+	}
+	return named(f.Name, validateArchive(f, sizes))
+}
+
+// validateArchive validates the archive of a binary, which is the only place of the binary.
+func validateArchive(f refitv1alpha1.ReleaseFile, sizes map[string]int64) error {
+	a := f.Archive
+	switch {
+	case a == nil:
+		return nil
+	case f.Kind != refitv1alpha1.PackageBinary:
+		return fmt.Errorf("a file of kind %s cannot be in an archive", f.Kind)
+	case f.Path != "" || len(f.URLs) > 0:
+		return errors.New("a file in an archive has no path and no URLs of its own")
+	case !localPath(a.Member) || path.Base(a.Member) != f.Name:
+		return fmt.Errorf("%q is not the path of the binary in its archive", refitv1alpha1.Clip(a.Member, 80))
+	case a.Digest == f.Digest:
+		return errors.New("the archive has the digest of the binary in it")
+	}
+	return validateBlob(a.Blob, sizes)
 }
 
 func validateImage(p refitv1alpha1.ReleasePayload, image refitv1alpha1.ReleaseImage, sizes map[string]int64) error {

@@ -36,7 +36,7 @@ func (obs *observation) readReleases(ctx context.Context) error {
 // hosts.
 func releaseOf(r *refitv1alpha1.ClusterRelease) cluster.Release {
 	out := cluster.Release{Name: r.Name}
-	payload, err := openEnvelope(r.Spec.Envelope)
+	payload, version, err := openEnvelope(r.Spec.Envelope)
 	if err != nil {
 		out.Error = err.Error()
 		return out
@@ -47,27 +47,32 @@ func releaseOf(r *refitv1alpha1.ClusterRelease) cluster.Release {
 		out.Error = fmt.Sprintf("cannot parse the signed payload: %v", err)
 		return out
 	}
-	if signed := out.Payload.Kubernetes; signed != r.Spec.Kubernetes {
+	signed, needed := out.Payload.Kubernetes, out.Payload.Version()
+	switch {
+	case signed != r.Spec.Kubernetes:
 		out.Error = fmt.Sprintf("spec.kubernetes is %q, but the signed version is %q", r.Spec.Kubernetes, signed)
+	case needed > version: // agents refuse it
+		out.Error = fmt.Sprintf("the signed payload needs version %d, but the envelope has version %d", needed, version)
 	}
 	return out
 }
 
-// openEnvelope returns the payload of a DSSE envelope.
-func openEnvelope(raw []byte) ([]byte, error) {
+// openEnvelope returns the payload of a DSSE envelope, and its version.
+func openEnvelope(raw []byte) (payload []byte, version int32, err error) {
 	var envelope struct {
 		PayloadType string            `json:"payloadType"`
 		Payload     []byte            `json:"payload"` // encoding/json decodes the base64
 		Signatures  []json.RawMessage `json:"signatures"`
 	}
 	if err := json.Unmarshal(raw, &envelope); err != nil {
-		return nil, fmt.Errorf("cannot parse the envelope: %w", err)
+		return nil, 0, fmt.Errorf("cannot parse the envelope: %w", err)
 	}
-	if envelope.PayloadType != refitv1alpha1.ReleasePayloadType {
-		return nil, fmt.Errorf("the envelope contains %q, not a ClusterRelease (%s)", envelope.PayloadType, refitv1alpha1.ReleasePayloadType)
+	if version = refitv1alpha1.PayloadVersion(envelope.PayloadType); version == 0 {
+		return nil, 0, fmt.Errorf("the envelope contains %q, not a ClusterRelease up to version %d (%s)", envelope.PayloadType,
+			refitv1alpha1.MaxPayloadVersion, refitv1alpha1.PayloadType(refitv1alpha1.MaxPayloadVersion))
 	}
 	if len(envelope.Signatures) == 0 {
-		return nil, errors.New("the envelope is not signed")
+		return nil, 0, errors.New("the envelope is not signed")
 	}
-	return envelope.Payload, nil
+	return envelope.Payload, version, nil
 }

@@ -21,6 +21,11 @@ func TestReleaseOf(t *testing.T) {
 		"not signed":           {envelope(refitv1alpha1.ReleasePayloadType, payload, "[]"), "is not signed"},
 		"invalid payload":      {envelope(refitv1alpha1.ReleasePayloadType, "sesame", signed), "cannot parse the signed payload"},
 		"another version":      {envelope(refitv1alpha1.ReleasePayloadType, `{"kubernetes":"v1.36.2"}`, signed), `the signed version is "v1.36.2"`},
+		"version 2":            {envelope(refitv1alpha1.PayloadType(2), payload, signed), ""},
+		"a newer version":      {envelope(refitv1alpha1.PayloadType(refitv1alpha1.MaxPayloadVersion+1), payload, signed), "not a ClusterRelease up to version 2"},
+		"archives in version 1": {
+			envelope(refitv1alpha1.ReleasePayloadType, `{"kubernetes":"v1.36.3","files":[{"archive":{}}]}`, signed), "needs version 2, but the envelope has version 1",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &refitv1alpha1.ClusterRelease{Spec: refitv1alpha1.ClusterReleaseSpec{Kubernetes: "v1.36.3", Envelope: []byte(test.envelope)}}
