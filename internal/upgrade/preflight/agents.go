@@ -135,7 +135,33 @@ func reportOfAnotherMachine(v *view) []Finding {
 	})
 }
 
-func agentTooOld(v *view) []Finding { return agentsBelowFormat(v, orders.Known()) }
+func agentTooOld(v *view) []Finding {
+	found := agentsBelowFormat(v, orders.Known())
+	known := map[string]bool{}
+	for _, f := range found {
+		known[f.Object] = true // one finding per agent: the remedy is the same
+	}
+	return append(found, slices.DeleteFunc(agentsBelowPayload(v), func(f Finding) bool { return known[f.Object] })...)
+}
+
+// agentsBelowPayload requires of each node that it reads the ClusterReleases that it gets: an agent
+// refuses a newer version, and would do so only after the operation has started.
+func agentsBelowPayload(v *view) []Finding {
+	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+		reads := max(r.PayloadVersion, refitv1alpha1.MinPayloadVersion)
+		for _, h := range n.hops {
+			if h.release == nil || h.release.Payload.Version() <= reads {
+				continue
+			}
+			return Finding{
+				Message: fmt.Sprintf("the agent on %s (%s) reads ClusterReleases up to version %d, but %s has version %d, since it has files in archives",
+					n.Name, r.AgentVersion, reads, h.release.Name, h.release.Payload.Version()),
+				Remedy: "Upgrade the agents to the version of the controller: " + command("refit install"),
+			}
+		}
+		return Finding{}
+	})
+}
 
 // agentsBelowFormat requires of each node the format that its own orders need, not the newest one.
 func agentsBelowFormat(v *view, formats orders.Formats) []Finding {

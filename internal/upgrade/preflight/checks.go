@@ -139,7 +139,7 @@ var checks = []Check{
 	{"AddonImagesNotPrefetched", Warn, 0, needImages, addonImagesNotPrefetched, "new add-ons also start on nodes outside the upgrade, without their images"},
 
 	// Hosts.
-	{"AgentTooOld", Block, binding | agent, needReports, agentTooOld, "an agent does not support the order format that this upgrade needs"},
+	{"AgentTooOld", Block, binding | agent, needReports, agentTooOld, "an agent is too old for the orders or the ClusterRelease of this upgrade"},
 	{"AgentSilent", Block, safety | agent, needReports, agentSilent, "an agent does not respond"},
 	{"ReportOfAnotherMachine", Block, binding | safety | agent, needReports, reportOfAnotherMachine, "a NodeReport comes from a machine that was replaced"},
 	{"ReleaseKeyMissing", Block, binding | agent, needReports, releaseKeyMissing, "a host has no pinned key to verify ClusterReleases"},

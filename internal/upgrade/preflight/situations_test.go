@@ -792,6 +792,15 @@ func nodeSituations() []situation {
 	}
 }
 
+// inArchives puts a file of each ClusterRelease into an archive.
+func inArchives(s *snapshot) {
+	for i := range s.Releases {
+		files := slices.Clone(s.Releases[i].Payload.Files)
+		files[0].Archive = &refitv1alpha1.ReleaseArchive{Member: "bin/" + files[0].Name}
+		s.Releases[i].Payload.Files = files
+	}
+}
+
 func agentSituations() []situation {
 	report := func(f func(*refitv1alpha1.NodeReportStatus)) change { return onReport("worker-1", f) }
 	return []situation{
@@ -806,6 +815,16 @@ func agentSituations() []situation {
 
 		{check: "AgentTooOld", name: "the format that the orders need"},
 		{check: "AgentTooOld", name: "older", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.OrderFormat = 0 }), want: Block},
+		{check: "AgentTooOld", name: "reads a ClusterRelease with archives", change: inArchives},
+		{
+			check: "AgentTooOld", name: "does not read a ClusterRelease with archives", want: Block,
+			change: all(inArchives, report(func(r *refitv1alpha1.NodeReportStatus) { r.PayloadVersion = 0 })),
+		},
+		{check: "AgentTooOld", name: "reads a ClusterRelease without archives", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PayloadVersion = 0 })},
+		{
+			check: "AgentTooOld", name: "supports neither the orders nor the ClusterRelease", want: Block,
+			change: all(inArchives, report(func(r *refitv1alpha1.NodeReportStatus) { r.OrderFormat, r.PayloadVersion = 0, 0 })),
+		},
 
 		{check: "AgentSilent", name: "answered"},
 		{check: "AgentSilent", name: "requested seconds ago", change: onWorker(func(n *cluster.Node) { n.ReportRequest = clustertest.Now.Unix() - 10 })},
