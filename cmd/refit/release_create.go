@@ -32,10 +32,10 @@ directories to the hosts or serve them unchanged: hosts find each file by its re
 
 With --online, the command takes the addresses and digests of everything that the directories lack
 from upstream, if upstream has signed it: deb and rpm packages from pkgs.k8s.io, binaries from
-dl.k8s.io and images from registry.k8s.io; with --runc also runc, which has no signature. It
-downloads metadata and signatures only. Hosts must reach these addresses or a mirror of them.
+dl.k8s.io and images from registry.k8s.io; with --containerd, --runc and --cni-plugins also these,
+without a signature: compare their digests and accept them with --accept-digest. It downloads
+metadata, signatures and archives. Hosts must reach these addresses or a mirror of them.
 --for-cluster selects the files for the hosts of a cluster; --kind and --arch do so without one.
-containerd and the CNI plugins are published as archives: extract them and use --from.
 
 The command fails if its result cannot upgrade a kubeadm host, and lists what is missing.`,
 		Example: a.example(
@@ -76,19 +76,18 @@ func addCreationFlags(cmd *cobra.Command, a *app, c *release.Creation) {
 	flags.StringArrayVar(&c.Servers.Archs, "arch", []string{"amd64"}, "with --online: a `PLATFORM`, for example amd64; can be repeated")
 	flags.StringArrayVar(&c.Kinds, "kind", nil,
 		"with --online: a `KIND` of hosts: "+strings.Join(release.KindNames(), ", ")+" (default binary); can be repeated")
-	flags.StringVar(&c.Containerd, "containerd", "", "the `VERSION` of containerd, if several are found")
+	flags.StringVar(&c.Containerd, "containerd", "", "the `VERSION` of containerd, if several are found or with --online")
 	flags.StringVar(&c.Runc, "runc", "", "the `VERSION` of runc, if several are found or with --online")
-	flags.StringVar(&c.CNIPlugins, "cni-plugins", "", "the `VERSION` of the CNI plugins, if several are found or with --kind deb or rpm")
+	flags.StringVar(&c.CNIPlugins, "cni-plugins", "", "the `VERSION` of the CNI plugins, if several are found or with --online")
 	flags.StringVar(&c.Etcd, "etcd", "", "the `TAG` of the etcd image (default the one that kubeadm requires)")
 	flags.StringVar(&c.CoreDNS, "coredns", "", "the `TAG` of the CoreDNS image (default the one that kubeadm requires)")
 	flags.StringVar(&c.Pause, "pause", "", "the `TAG` of the pause image (default the one that kubeadm requires)")
 	flags.StringArrayVar(&c.Without, "without", nil, "omit a `PART`: "+strings.Join(create.Optional(), ", "))
-	flags.StringVar(&c.Servers.Downloads, "downloads", create.Downloads, "with --online: the `URL` of Kubernetes' binaries")
-	flags.StringVar(&c.Servers.RuncDownloads, "runc-downloads", create.RuncDownloads, "with --online: the `URL` of runc's releases")
+	c.AddDownloads(flags.StringVar)
 	flags.StringVar(&c.Servers.Packages, "packages", upstream.Packages, "with --online: the `URL` of the package repositories")
 	flags.StringArrayVar(&c.Servers.PackageKeys, "package-key", nil,
 		"with --online: the `FINGERPRINT` of a key that may sign them (default that of the Kubernetes project); can be repeated")
-	flags.StringArrayVar(&c.Servers.AcceptDigests, "accept-digest", nil, "with --online: the `DIGEST` of an unsigned binary or image; can be repeated")
+	flags.StringArrayVar(&c.Servers.AcceptDigests, "accept-digest", nil, "with --online: the `DIGEST` of an unsigned file or image; can be repeated")
 	flags.StringVar(&c.Servers.Repository, "image-repository", create.Repository, "with --online: the `REPOSITORY` of the images")
 	flags.StringVar(&c.Servers.Mirror, "image-mirror", "", "with --online: the `ADDRESS` of a mirror of that repository; images keep their names")
 }

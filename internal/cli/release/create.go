@@ -43,7 +43,17 @@ func (c *Creation) read(call func(doing func(what string)) error) error {
 
 // upstreamFlags are the flags that act only with --online.
 var upstreamFlags = []string{
-	"arch", "kind", "for-cluster", "downloads", "runc-downloads", "packages", "package-key", "accept-digest", "image-repository", "image-mirror",
+	"arch", "kind", "for-cluster", "downloads", "containerd-downloads", "runc-downloads", "cni-downloads", "packages", "package-key", "accept-digest",
+	"image-repository", "image-mirror",
+}
+
+// AddDownloads adds the flags of the servers of binaries and archives, with StringVar of a flag
+// set.
+func (c *Creation) AddDownloads(add func(to *string, flag, value, usage string)) {
+	add(&c.Servers.Downloads, "downloads", create.Downloads, "with --online: the `URL` of Kubernetes' binaries")
+	add(&c.Servers.ContainerdDownloads, "containerd-downloads", "", "with --online: the `URL` of containerd's releases (default on GitHub)")
+	add(&c.Servers.RuncDownloads, "runc-downloads", create.RuncDownloads, "with --online: the `URL` of runc's releases")
+	add(&c.Servers.CNIDownloads, "cni-downloads", "", "with --online: the `URL` of the releases of the CNI plugins (default on GitHub)")
 }
 
 // Check validates the flags of the command; given reports whether the user set one.

@@ -10,6 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/engine/artifact/create"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // kindNames are the kinds of hosts, as users write them.
@@ -52,7 +53,14 @@ func (c *Creation) parseKinds() error {
 // the repository of its images, unless the user named another one.
 func (c *Creation) For(s *cluster.Snapshot) error {
 	c.Servers.Kinds, c.Servers.Archs = nil, nil
+	c.Servers.PartKinds, c.Servers.Plugins = map[refitv1alpha1.Part][]refitv1alpha1.PackageKind{}, nil
+	for _, part := range node.Parts() {
+		if !node.IsKubernetes(part) {
+			c.Servers.PartKinds[part] = nil // until a host has it
+		}
+	}
 	var unknown []string
+	allPlugins := false // an older agent does not list them
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if n.OS == "windows" {
@@ -65,6 +73,7 @@ func (c *Creation) For(s *cluster.Snapshot) error {
 		if kind := n.Report.PackageKind; !slices.Contains(c.Servers.Kinds, kind) {
 			c.Servers.Kinds = append(c.Servers.Kinds, kind)
 		}
+		allPlugins = !c.addParts(node.ReportedParts(n.Report)) || allPlugins
 		if arch := cmp.Or(n.Report.Arch, n.Arch); !slices.Contains(c.Servers.Archs, arch) {
 			c.Servers.Archs = append(c.Servers.Archs, arch)
 		}
@@ -73,10 +82,35 @@ func (c *Creation) For(s *cluster.Snapshot) error {
 		return fmt.Errorf("cannot select the files for %d of %d nodes, such as %s: no agent reports how Kubernetes is installed there. "+
 			"Install the agents with refit install, or select the files with --kind and --arch", len(unknown), len(s.Nodes), unknown[0])
 	}
+	if allPlugins {
+		c.Servers.Plugins = nil
+	}
 	slices.Sort(c.Servers.Kinds)
 	slices.Sort(c.Servers.Archs)
 	if s.Kubeadm != nil && !c.repositoryGiven && !sameRepository(s.Kubeadm.ImageRepository, c.Servers.Repository) {
 		c.Servers.Repository, c.Servers.Mirror = s.Kubeadm.ImageRepository, "" // the mirror is of the other one
 	}
 	return nil
+}
+
+// addParts adds how the parts besides Kubernetes are installed on a host. It reports whether the
+// CNI plugins of the host are known.
+func (c *Creation) addParts(parts []refitv1alpha1.PartFacts) (known bool) {
+	known = true
+	for _, part := range parts {
+		kinds, separate := c.Servers.PartKinds[part.Part]
+		if separate && !slices.Contains(kinds, part.Kind) {
+			c.Servers.PartKinds[part.Part] = append(kinds, part.Kind)
+		}
+		if part.Part != refitv1alpha1.PartCNI || part.Kind != refitv1alpha1.PackageBinary {
+			continue
+		}
+		known = len(part.Files) > 0
+		for _, name := range part.Files {
+			if !slices.Contains(c.Servers.Plugins, name) {
+				c.Servers.Plugins = append(c.Servers.Plugins, name)
+			}
+		}
+	}
+	return known
 }

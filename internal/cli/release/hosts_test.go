@@ -26,6 +26,39 @@ func TestFilesForTheHostsOfACluster(t *testing.T) {
 	}
 }
 
+// Facts of a host decide on its archives, not the kind of its kubelet.
+func TestPartsOfTheHostsOfACluster(t *testing.T) {
+	plain := func(files ...string) cluster.Node {
+		n := hostOf("a", refitv1alpha1.PackageDeb, "amd64")
+		n.Report.Parts = []refitv1alpha1.PartFacts{
+			{Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageBinary}, {Part: refitv1alpha1.PartRunc, Absent: true},
+			{Part: refitv1alpha1.PartCNI, Kind: refitv1alpha1.PackageBinary, Files: files},
+		}
+		return n
+	}
+	for situation, c := range map[string]struct {
+		nodes   []cluster.Node
+		kinds   string // of containerd, runc and the CNI plugins
+		plugins []string
+	}{
+		"containerd and plugins are plain files": {[]cluster.Node{plain("loopback", "bridge")}, "[Binary] [] [Binary]", []string{"loopback", "bridge"}},
+		"hosts differ": {
+			[]cluster.Node{plain("loopback"), hostOf("b", refitv1alpha1.PackageRpm, "amd64"), plain("loopback", "vlan")},
+			"[Binary Rpm] [Rpm] [Binary Rpm]", []string{"loopback", "vlan"},
+		},
+		"an older agent does not list the plugins": {[]cluster.Node{plain("loopback"), plain()}, "[Binary] [] [Binary]", nil},
+		"plugins from packages":                    {[]cluster.Node{hostOf("b", refitv1alpha1.PackageDeb, "amd64")}, "[Deb] [Deb] [Deb]", nil},
+	} {
+		creation := &Creation{}
+		err := creation.For(&cluster.Snapshot{Nodes: c.nodes})
+		kinds := creation.Servers.PartKinds
+		got := fmt.Sprint(kinds[refitv1alpha1.PartContainerd], kinds[refitv1alpha1.PartRunc], kinds[refitv1alpha1.PartCNI])
+		if err != nil || got != c.kinds || !slices.Equal(creation.Servers.Plugins, c.plugins) {
+			t.Errorf("%s: %s %v %v, want %s %v", situation, got, creation.Servers.Plugins, err, c.kinds, c.plugins)
+		}
+	}
+}
+
 func TestTheRepositoryOfImagesIsThatOfTheCluster(t *testing.T) {
 	for given, want := range map[string]string{"": "registry.example/k8s", "registry.k8s.io": "registry.k8s.io", "other.example": "other.example"} {
 		c := &Creation{repositoryGiven: given != ""}

@@ -18,13 +18,15 @@ const MirrorsName = "upstream.yaml"
 
 // mirrors are the addresses of the file. Those that are missing are upstream's own.
 type mirrors struct {
-	Downloads       string   `json:"downloads"`
-	RuncDownloads   string   `json:"runcDownloads"`
-	Packages        string   `json:"packages"`
-	PackageKeys     []string `json:"packageKeys"`
-	AcceptDigests   []string `json:"acceptDigests"`
-	ImageRepository string   `json:"imageRepository"`
-	ImageMirror     string   `json:"imageMirror"`
+	Downloads           string   `json:"downloads"`
+	ContainerdDownloads string   `json:"containerdDownloads"`
+	RuncDownloads       string   `json:"runcDownloads"`
+	CNIDownloads        string   `json:"cniDownloads"`
+	Packages            string   `json:"packages"`
+	PackageKeys         []string `json:"packageKeys"`
+	AcceptDigests       []string `json:"acceptDigests"`
+	ImageRepository     string   `json:"imageRepository"`
+	ImageMirror         string   `json:"imageMirror"`
 }
 
 // readMirrors reads the user's mirrors, which need not exist.
@@ -57,11 +59,13 @@ func (c *Creation) useMirrors(given func(flag string) bool) error {
 		to   *string
 		from string
 	}{
-		"downloads":        {&c.Servers.Downloads, found.Downloads},
-		"runc-downloads":   {&c.Servers.RuncDownloads, found.RuncDownloads},
-		"packages":         {&c.Servers.Packages, found.Packages},
-		"image-repository": {&c.Servers.Repository, found.ImageRepository},
-		"image-mirror":     {&c.Servers.Mirror, found.ImageMirror},
+		"downloads":            {&c.Servers.Downloads, found.Downloads},
+		"containerd-downloads": {&c.Servers.ContainerdDownloads, found.ContainerdDownloads},
+		"runc-downloads":       {&c.Servers.RuncDownloads, found.RuncDownloads},
+		"cni-downloads":        {&c.Servers.CNIDownloads, found.CNIDownloads},
+		"packages":             {&c.Servers.Packages, found.Packages},
+		"image-repository":     {&c.Servers.Repository, found.ImageRepository},
+		"image-mirror":         {&c.Servers.Mirror, found.ImageMirror},
 	} {
 		if field.from != "" && !given(flag) {
 			*field.to = field.from

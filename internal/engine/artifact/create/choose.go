@@ -89,7 +89,11 @@ func (m *builder) versionOfPart(part refitv1alpha1.Part, flag string) (string, e
 		if m.publishes(part) {
 			return requested, nil
 		}
-		return "", fmt.Errorf("no %s %s found in the directories%s", part, requested, foundVersions(versions))
+		where := "in the directories"
+		if m.Online != nil {
+			where += ", and upstream has none of the kind that the hosts have"
+		}
+		return "", fmt.Errorf("no %s %s found %s%s", part, requested, where, foundVersions(versions))
 	}
 	switch len(versions) {
 	case 0:
@@ -106,15 +110,15 @@ func (m *builder) versionOfPart(part refitv1alpha1.Part, flag string) (string, e
 		part, strings.Join(versions, ", "), flag, part)
 }
 
-// publishes reports whether upstream may have a part that the directories lack.
+// publishes reports whether upstream may have a part that the directories lack, as the hosts have
+// it. It has only the CNI plugins as packages.
 func (m *builder) publishes(part refitv1alpha1.Part) bool {
-	switch {
-	case m.Online == nil:
+	if m.Online == nil {
 		return false
-	case part == refitv1alpha1.PartRunc:
-		return m.Online.binaries()
 	}
-	return part == refitv1alpha1.PartCNI && m.Online.packages()
+	return slices.ContainsFunc(kinds, func(kind refitv1alpha1.PackageKind) bool {
+		return m.Online.has(part, kind) && (kind == refitv1alpha1.PackageBinary || part == refitv1alpha1.PartCNI)
+	})
 }
 
 // versionsOf returns the versions of a part that were found, those of packages only if no binary

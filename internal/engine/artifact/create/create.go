@@ -26,6 +26,10 @@ type builder struct {
 	files  []*found // found in the folders
 	images []*found
 	proven map[string]bool // images of upstream, by name and digest
+	// unconfirmed is content of upstream without a proof, and digests are the compiled ones, by
+	// name, if a test replaces them.
+	unconfirmed []unconfirmedError
+	digests     map[string]string
 }
 
 // Payload creates the payload of a ClusterRelease. With an error, the result has only the skipped

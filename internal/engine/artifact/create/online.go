@@ -18,16 +18,20 @@ import (
 
 // The default addresses of upstream.
 const (
-	Downloads     = "https://dl.k8s.io/release"
-	RuncDownloads = "https://github.com/opencontainers/runc/releases/download"
-	Repository    = "registry.k8s.io"
+	Downloads           = "https://dl.k8s.io/release"
+	ContainerdDownloads = "https://github.com/containerd/containerd/releases/download"
+	RuncDownloads       = "https://github.com/opencontainers/runc/releases/download"
+	CNIDownloads        = "https://github.com/containernetworking/plugins/releases/download"
+	Repository          = "registry.k8s.io"
 )
 
 var hexPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // online adds files and images that are not in the folders from upstream: URLs, sizes and digests.
-// It does not download the files. The metadata of packages is signed; binaries of Kubernetes and
-// images have signatures of their own. Of runc, only TLS proves the origin of the digest.
+// It downloads archives, to learn what is in them, and no other files. The metadata of packages is
+// signed; binaries of Kubernetes and images have signatures of their own. Those of runc, containerd
+// and the CNI plugins are compared with a digest that is compiled into Refit or that the user
+// accepts.
 func (m *builder) online(ctx context.Context) error {
 	if m.Online == nil {
 		return nil
@@ -47,13 +51,13 @@ func (m *builder) online(ctx context.Context) error {
 		}
 	}
 	for _, arch := range m.Online.Archs {
-		for _, step := range []func(context.Context, string) error{m.onlineBinaries, m.onlineRunc, m.onlineImages} {
+		for _, step := range []func(context.Context, string) error{m.onlineBinaries, m.onlineRunc, m.onlineArchives, m.onlineImages} {
 			if err := step(ctx, arch); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return m.checkConfirmed()
 }
 
 // web reads documents from servers.
@@ -74,7 +78,7 @@ func (m *builder) onlineBinaries(ctx context.Context, arch string) error {
 			return err
 		}
 		file := refitv1alpha1.ReleaseFile{Part: part, Name: name, Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: arch, Version: m.Kubernetes}
-		if err := m.publish(ctx, file, address, strings.TrimSpace(string(sum)), m.proveBinary); err != nil {
+		if err := m.publish(ctx, file, address, strings.TrimSpace(string(sum)), m.proveBinary); err != nil && !m.later(err) {
 			return err
 		}
 	}
@@ -82,28 +86,40 @@ func (m *builder) onlineBinaries(ctx context.Context, arch string) error {
 }
 
 func (m *builder) onlineRunc(ctx context.Context, arch string) error {
-	if m.payload.Runc == "" || m.hasBinary("runc", arch) || !m.Online.binaries() {
+	part := refitv1alpha1.PartRunc
+	if m.payload.Runc == "" || m.hasBinary("runc", arch) || !m.Online.has(part, refitv1alpha1.PackageBinary) {
 		return nil
 	}
-	base := fmt.Sprintf("%s/v%s/", strings.TrimSuffix(cmp.Or(m.Online.RuncDownloads, RuncDownloads), "/"), m.payload.Runc)
+	tag, name := "v"+m.payload.Runc, "runc."+arch
+	base := strings.TrimSuffix(cmp.Or(m.Online.RuncDownloads, RuncDownloads), "/") + "/" + tag + "/"
 	sums, err := m.web().Get(ctx, base+"runc.sha256sum", maxDocument)
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(bytes.NewReader(sums))
+	sum, ok := checksumOf(sums, name)
+	if !ok {
+		return fmt.Errorf("runc %s is not published for %s", m.payload.Runc, arch)
+	}
+	file := refitv1alpha1.ReleaseFile{Part: part, Name: "runc", Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: arch, Version: m.payload.Runc}
+	err = m.publish(ctx, file, base+name, sum, func(_ context.Context, address, digest string) error {
+		return m.proveUnsigned("runc/"+tag+"/"+name, address, digest)
+	})
+	if m.later(err) {
+		return nil
+	}
+	return err
+}
+
+// checksumOf returns the checksum of a file in a document of sha256sum.
+func checksumOf(document []byte, name string) (string, bool) {
+	lines := bufio.NewScanner(bytes.NewReader(document))
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
-		if len(fields) == 2 && strings.TrimPrefix(fields[1], "*") == "runc."+arch {
-			file := refitv1alpha1.ReleaseFile{
-				Part: refitv1alpha1.PartRunc, Name: "runc", Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: arch, Version: m.payload.Runc,
-			}
-			return m.publish(ctx, file, base+"runc."+arch, fields[0], func(_ context.Context, address, digest string) error {
-				m.warn("no signature proves %s: its digest %s comes from the server of the file", address, digest)
-				return nil
-			})
+		if len(fields) == 2 && strings.TrimPrefix(strings.TrimPrefix(fields[1], "*"), "./") == name {
+			return fields[0], true
 		}
 	}
-	return fmt.Errorf("runc %s is not published for %s", m.payload.Runc, arch)
+	return "", false
 }
 
 // publish adds a binary of upstream. The checksum is only a claim until it is proven.
@@ -144,6 +160,9 @@ func (m *builder) onlineImages(ctx context.Context, arch string) error {
 		digest, err := r.configOf(ctx, image, arch, func(ctx context.Context, digest string) error {
 			return m.proveImage(ctx, r, c.name, image, digest)
 		})
+		if m.later(err) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s for %s: %w", image, arch, err)
 		}

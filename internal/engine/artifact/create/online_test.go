@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/artifact/upstream"
 	"github.com/refit-dev/refit/internal/engine/artifact/upstream/upstreamtest"
 )
@@ -107,6 +108,7 @@ func (u *publisher) serve(w http.ResponseWriter, r *http.Request) {
 func (u *publisher) options() Options {
 	return Options{Kubernetes: "v1.36.3", Online: &Online{
 		Downloads: u.URL + "/release", RuncDownloads: u.URL + "/runc", Repository: u.URL + "/mirror", Archs: []string{arch},
+		ContainerdDownloads: u.URL + "/containerd", CNIDownloads: u.URL + "/cni",
 		Sigstore: upstream.Sigstore{Trust: u.signs.Trust(), Log: u.signs.URL},
 	}}
 }
@@ -114,7 +116,7 @@ func (u *publisher) options() Options {
 func TestReleaseFromUpstream(t *testing.T) {
 	u := newUpstream(t)
 	o := u.options()
-	o.Runc = "1.4.0"
+	o.Runc, o.Online.AcceptDigests = "1.4.0", []string{digestOf([]byte("runc"))}
 	result, err := Payload(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -183,10 +185,13 @@ func TestIncompleteUpstreamMakesNoRelease(t *testing.T) {
 		"a web page as a checksum": {func(u *publisher, _ *Options) {
 			u.files["/release/v1.36.3/bin/linux/"+arch+"/kubelet.sha256"] = []byte("<html>")
 		}, "is invalid"},
-		"missing binary": {func(u *publisher, _ *Options) { delete(u.files, "/release/v1.36.3/bin/linux/"+arch+"/kubelet") }, "status 404"},
-		"missing image":  {func(u *publisher, _ *Options) { delete(u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "status 404"},
-		"missing runc":   {func(_ *publisher, o *Options) { o.Runc = "1.9.9" }, "status 404"},
-		"containerd":     {func(_ *publisher, o *Options) { o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the directories"},
+		"missing binary":  {func(u *publisher, _ *Options) { delete(u.files, "/release/v1.36.3/bin/linux/"+arch+"/kubelet") }, "status 404"},
+		"missing image":   {func(u *publisher, _ *Options) { delete(u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "status 404"},
+		"missing runc":    {func(_ *publisher, o *Options) { o.Runc = "1.9.9" }, "status 404"},
+		"missing archive": {func(_ *publisher, o *Options) { o.Containerd = "2.4.2" }, "status 404"},
+		"containerd for packages": {func(_ *publisher, o *Options) {
+			o.Containerd, o.Online.Kinds = "2.4.2", []refitv1alpha1.PackageKind{refitv1alpha1.PackageDeb}
+		}, "no containerd 2.4.2 found in the directories"},
 		"unreachable":    {func(_ *publisher, o *Options) { o.Online.Downloads = "http://127.0.0.1:1" }, "cannot reach"},
 		"wrong manifest": {func(u *publisher, _ *Options) { u.corrupt("/v2/mirror/etcd/manifests/sha256:") }, "returned other content"},
 		"wrong configuration": {func(u *publisher, _ *Options) {

@@ -37,6 +37,9 @@ type Online struct {
 	// RuncDownloads has the releases of runc, such as
 	// https://github.com/opencontainers/runc/releases/download.
 	RuncDownloads string
+	// ContainerdDownloads and CNIDownloads have the archives of containerd and of the CNI plugins,
+	// such as https://github.com/containerd/containerd/releases/download.
+	ContainerdDownloads, CNIDownloads string
 	// Repository has the images, such as registry.k8s.io or registry.example:5000/mirror. With the
 	// prefix http:// Refit uses no TLS.
 	Repository string
@@ -49,25 +52,37 @@ type Online struct {
 	// PackageKeys are the fingerprints of the keys that may sign the package repositories, by
 	// default that of the Kubernetes project.
 	PackageKeys []string
-	// AcceptDigests are digests of binaries and images that need no signature, since the user has
-	// compared them.
+	// AcceptDigests are digests of binaries, archives and images that need no signature, since the
+	// user has compared them.
 	AcceptDigests []string
 	// Sigstore proves binaries and images, by default with the public instance of sigstore.
 	Sigstore upstream.Sigstore
 	// Kinds are the kinds of files that the hosts have. None is Binary.
 	Kinds []refitv1alpha1.PackageKind
+	// PartKinds are the kinds of single parts, if they are known: hosts with packages of Kubernetes
+	// may have containerd from its archive.
+	PartKinds map[refitv1alpha1.Part][]refitv1alpha1.PackageKind
+	// Plugins are the CNI plugins that the hosts have, of those that are plain files. None is all.
+	Plugins []string
 	// Archs are the architectures by their names in Go, such as amd64.
 	Archs []string
 }
 
-// binaries reports whether binaries are requested.
+// binaries reports whether binaries of Kubernetes are requested.
 func (o *Online) binaries() bool {
 	return len(o.Kinds) == 0 || slices.Contains(o.Kinds, refitv1alpha1.PackageBinary)
 }
 
-// packages reports whether packages are requested.
-func (o *Online) packages() bool {
-	return slices.ContainsFunc(o.Kinds, func(k refitv1alpha1.PackageKind) bool { return k != refitv1alpha1.PackageBinary })
+// has reports whether a host has a part as a kind of files.
+func (o *Online) has(part refitv1alpha1.Part, kind refitv1alpha1.PackageKind) bool {
+	kinds, known := o.PartKinds[part]
+	if !known {
+		kinds = o.Kinds
+		if len(kinds) == 0 {
+			kinds = []refitv1alpha1.PackageKind{refitv1alpha1.PackageBinary}
+		}
+	}
+	return slices.Contains(kinds, kind)
 }
 
 // fingerprintPattern matches fingerprints of keys of version 4 and of version 6. A shorter key ID
@@ -146,7 +161,7 @@ func (o *Online) check() error {
 			return fmt.Errorf("%q is not a digest, which is sha256: and 64 hexadecimal digits", digest)
 		}
 	}
-	for _, address := range []string{o.Downloads, o.RuncDownloads, o.Packages} {
+	for _, address := range []string{o.Downloads, o.ContainerdDownloads, o.RuncDownloads, o.CNIDownloads, o.Packages} {
 		if err := checkAddress(address); err != nil {
 			return err
 		}

@@ -77,7 +77,7 @@ func (m *builder) wantedPackages(kind refitv1alpha1.PackageKind) (out []refitv1a
 			{refitv1alpha1.PartKubectl, "kubectl", m.Kubernetes},
 			{refitv1alpha1.PartCNI, "kubernetes-cni", m.payload.CNIPlugins},
 		} {
-			if p.version == "" || m.without(string(p.part)) || m.hasFile(kind, p.part, arch) {
+			if p.version == "" || m.without(string(p.part)) || m.hasFile(kind, p.part, arch) || !m.Online.has(p.part, kind) {
 				continue
 			}
 			out = append(out, refitv1alpha1.ReleaseFile{Part: p.part, Name: p.name, Kind: kind, OS: "linux", Arch: arch, Version: p.version})

@@ -151,13 +151,15 @@ func TestPackagesThatUpstreamDoesNotProve(t *testing.T) {
 			path := "/packages/v1.36/deb/Packages"
 			p.u.files[path] = bytes.ToLower(p.u.files[path])
 		}, "its digest differs"},
-		"another architecture":      {func(_ *packages, o *Options) { o.Online.Archs = []string{"s390x"} }, "has no kubeadm 1.36.3 for s390x"},
-		"another version":           {func(_ *packages, o *Options) { o.Kubernetes = "v1.36.9" }, "has no kubeadm 1.36.9"},
-		"another minor version":     {func(_ *packages, o *Options) { o.Kubernetes = "v1.35.4" }, "status 404"},
-		"another version of CNI":    {func(_ *packages, o *Options) { o.CNIPlugins = "1.9.9" }, "has no kubernetes-cni 1.9.9"},
-		"runc is only in binaries":  {func(_ *packages, o *Options) { o.Runc = "1.4.0" }, "no runc 1.4.0 found in the directories"},
-		"a kind that is not one":    {func(_ *packages, o *Options) { o.Online.Kinds = []refitv1alpha1.PackageKind{"Snap"} }, "is not a kind of files"},
-		"CNI without packages":      {func(_ *packages, o *Options) { o.Online.Kinds, o.CNIPlugins = nil, "1.9.1" }, "no cni 1.9.1 found in the directories"},
+		"another architecture":     {func(_ *packages, o *Options) { o.Online.Archs = []string{"s390x"} }, "has no kubeadm 1.36.3 for s390x"},
+		"another version":          {func(_ *packages, o *Options) { o.Kubernetes = "v1.36.9" }, "has no kubeadm 1.36.9"},
+		"another minor version":    {func(_ *packages, o *Options) { o.Kubernetes = "v1.35.4" }, "status 404"},
+		"another version of CNI":   {func(_ *packages, o *Options) { o.CNIPlugins = "1.9.9" }, "has no kubernetes-cni 1.9.9"},
+		"runc is only in binaries": {func(_ *packages, o *Options) { o.Runc = "1.4.0" }, "no runc 1.4.0 found in the directories"},
+		"a kind that is not one":   {func(_ *packages, o *Options) { o.Online.Kinds = []refitv1alpha1.PackageKind{"Snap"} }, "is not a kind of files"},
+		"plugins that no host has": {func(_ *packages, o *Options) {
+			o.CNIPlugins, o.Online.PartKinds = "1.9.1", map[refitv1alpha1.Part][]refitv1alpha1.PackageKind{refitv1alpha1.PartCNI: nil}
+		}, "no cni 1.9.1 found in the directories"},
 		"the images are missing":    {func(p *packages, _ *Options) { delete(p.u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "status 404"},
 		"the repository is missing": {func(_ *packages, o *Options) { o.Online.Packages = "http://127.0.0.1:1" }, "cannot reach"},
 	} {

@@ -27,7 +27,7 @@ func TestContentWithoutAProof(t *testing.T) {
 		want    []string
 	}{
 		"a binary without a signature": {func(u *publisher) { delete(u.files, kubeletPath+".sig") }, []string{
-			kubeletPath + ": it has no signature. Use a source with signatures.", "--accept-digest " + digestOf([]byte("kubelet")),
+			digestOf([]byte("kubelet")) + "  http://", kubeletPath + "\nUse a source with signatures.", "--accept-digest " + digestOf([]byte("kubelet")),
 		}},
 		"another binary with its checksum": {func(u *publisher) {
 			u.files[kubeletPath] = []byte("rootkit")
@@ -35,11 +35,11 @@ func TestContentWithoutAProof(t *testing.T) {
 		}, []string{"cannot prove", kubeletPath, "Use another source: this one has other content than upstream"}},
 		"an unreachable log": {func(u *publisher) { u.signs.Close() }, []string{"in the transparency log"}},
 		"an image without a signature": {func(u *publisher) { u.unsign() }, []string{
-			"cannot prove registry.k8s.io/etcd@sha256:", "it has no signature. Use a source with signatures.", "--accept-digest sha256:",
+			"mirror/etcd:3.6.8-0\nUse a source with signatures.", "--accept-digest sha256:",
 		}},
 		"another image": {func(u *publisher) {
 			u.files[etcdPath+"3.6.8-0"] = []byte(`{"config":{"digest":"sha256:00"}}`)
-		}, []string{"it has no signature"}},
+		}, []string{"no signature proves", "/etcd:3.6.8-0"}},
 		"an image of another repository": {func(u *publisher) {
 			for _, path := range []string{"/manifests/", "/blobs/"} {
 				u.copyAll("/v2/mirror/kube-proxy"+path, "/v2/mirror/etcd"+path)
@@ -83,7 +83,7 @@ func TestAcceptedDigests(t *testing.T) {
 	image := u.unsign()
 	o := u.options()
 	o.Online.AcceptDigests = []string{strings.ToUpper(digestOf([]byte("kubelet")))}
-	if _, err := Payload(t.Context(), o); err == nil || !strings.Contains(err.Error(), "registry.k8s.io/etcd@"+image) {
+	if _, err := Payload(t.Context(), o); err == nil || !strings.Contains(err.Error(), "--accept-digest "+image) || strings.Contains(err.Error(), kubeletPath) {
 		t.Errorf("%v", err)
 	}
 	o.Online.AcceptDigests = append(o.Online.AcceptDigests, image)
@@ -95,7 +95,7 @@ func TestAcceptedDigests(t *testing.T) {
 		t.Errorf("%q", result.Warnings)
 	}
 	delete(u.files, strings.Replace(kubeletPath, "kubelet", "kubeadm", 1)+".cert")
-	if _, err := Payload(t.Context(), o); err == nil || !strings.Contains(err.Error(), "kubeadm: it has no signature") {
+	if _, err := Payload(t.Context(), o); err == nil || !strings.Contains(err.Error(), digestOf([]byte("kubeadm"))) {
 		t.Errorf("%v", err)
 	}
 	for _, wrong := range []string{"", "*", "sha256:", "sha256:" + strings.Repeat("0", 63), strings.Repeat("0", 64)} {
@@ -103,6 +103,40 @@ func TestAcceptedDigests(t *testing.T) {
 		if _, err := Payload(t.Context(), o); err == nil || !isWrongOption(err) {
 			t.Errorf("%q: %v", wrong, err)
 		}
+	}
+}
+
+// A mirror without signatures needs one more attempt, and not one for each digest.
+func TestEverythingWithoutAProofIsReportedAtOnce(t *testing.T) {
+	u := newUpstream(t)
+	u.archives()
+	want := []string{u.unsign(), digestOf([]byte("runc")), digestOf(u.files[containerdPath]), digestOf(u.files[pluginsPath])}
+	for _, name := range []string{"kubeadm", "kubelet", "kubectl"} {
+		delete(u.files, strings.Replace(kubeletPath, "kubelet", name, 1)+".sig")
+		want = append(want, digestOf([]byte(name)))
+	}
+	o := u.options()
+	o.Containerd, o.Runc, o.CNIPlugins = "2.4.2", "1.4.0", "1.9.1"
+	_, err := Payload(t.Context(), o)
+	if err == nil {
+		t.Fatal("content without a proof was accepted")
+	}
+	for _, digest := range want {
+		if strings.Count(err.Error(), digest) != 2 || strings.Count(err.Error(), "--accept-digest "+digest) != 1 {
+			t.Errorf("%s is not reported with its flag: %v", digest, err)
+		}
+	}
+	// The flags as the error names them.
+	_, flags, _ := strings.Cut(err.Error(), "add to `refit release create` or `refit release add`:\n")
+	for flag := range strings.SplitSeq(flags, "\\\n") {
+		digest, ok := strings.CutPrefix(strings.TrimSpace(flag), "--accept-digest ")
+		if !ok {
+			t.Errorf("%q is not a flag", flag)
+		}
+		o.Online.AcceptDigests = append(o.Online.AcceptDigests, digest)
+	}
+	if result, err := Payload(t.Context(), o); err != nil || len(result.Warnings) != len(want) {
+		t.Errorf("%v %q", err, result.Warnings)
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 // requestTimeout is the timeout of a request, with its redirects and its body.
 const requestTimeout = 30 * time.Second
 
+// downloadTimeout is the timeout of the download of a file.
+const downloadTimeout = 30 * time.Minute
+
 const maxRedirects = 10
 
 // Web reads documents from servers. The zero value is ready to use.
@@ -24,18 +27,22 @@ type Web struct {
 	Doing func(address string)
 }
 
-// client follows redirects, but never away from TLS: the responses end up in a signed payload.
-var client = &http.Client{
-	Timeout: requestTimeout,
-	CheckRedirect: func(next *http.Request, before []*http.Request) error {
-		switch {
-		case len(before) > maxRedirects:
-			return errors.New("too many redirects")
-		case next.URL.Scheme != "https" && before[0].URL.Scheme == "https":
-			return errors.New("redirected away from https")
-		}
-		return nil
-	},
+// client reads documents; downloader reads files, whose transfer may take longer.
+var (
+	client     = &http.Client{Timeout: requestTimeout, CheckRedirect: checkRedirect}
+	downloader = &http.Client{CheckRedirect: checkRedirect}
+)
+
+// checkRedirect follows redirects, but never away from TLS: the responses end up in a signed
+// payload.
+func checkRedirect(next *http.Request, before []*http.Request) error {
+	switch {
+	case len(before) > maxRedirects:
+		return errors.New("too many redirects")
+	case next.URL.Scheme != "https" && before[0].URL.Scheme == "https":
+		return errors.New("redirected away from https")
+	}
+	return nil
 }
 
 // StatusError is a response of a server without the document.
@@ -88,6 +95,48 @@ func (w Web) Size(ctx context.Context, address string, limit int64) (int64, erro
 	return response.ContentLength, nil
 }
 
+// Download writes a file of at most limit bytes, and returns its size. It fails if nothing arrives
+// for a while, and after the longest time that a download may take.
+func (w Web) Download(ctx context.Context, address string, limit int64, to io.Writer) (int64, error) {
+	w.doing(address)
+	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
+	defer cancel()
+	stalled := time.AfterFunc(requestTimeout, cancel)
+	defer stalled.Stop()
+	response, err := sendBy(ctx, downloader, http.MethodGet, address, nil, http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return 0, &StatusError{address, response.StatusCode}
+	}
+	size, err := io.Copy(to, io.LimitReader(&progressing{response.Body, stalled}, limit+1))
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("cannot download %s: %w", address, err)
+	case size > limit:
+		return 0, fmt.Errorf("%s is larger than %d bytes", address, limit)
+	case response.ContentLength >= 0 && size != response.ContentLength:
+		return 0, fmt.Errorf("cannot download %s: it ended after %d of %d bytes", address, size, response.ContentLength)
+	}
+	return size, nil
+}
+
+// progressing restarts a timer whenever something was read.
+type progressing struct {
+	from    io.Reader
+	stalled *time.Timer
+}
+
+func (p *progressing) Read(into []byte) (int, error) {
+	n, err := p.from.Read(into)
+	if n > 0 {
+		p.stalled.Reset(requestTimeout)
+	}
+	return n, err
+}
+
 func (w Web) doing(address string) {
 	if w.Doing != nil {
 		w.Doing(address)
@@ -100,13 +149,17 @@ func Request(ctx context.Context, method, address string, headers http.Header) (
 }
 
 func send(ctx context.Context, method, address string, headers http.Header, body io.Reader) (*http.Response, error) {
+	return sendBy(ctx, client, method, address, headers, body)
+}
+
+func sendBy(ctx context.Context, by *http.Client, method, address string, headers http.Header, body io.Reader) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return nil, fmt.Errorf("invalid URL %q: %w", address, err)
 	}
 	maps.Copy(r.Header, headers)
 	r.Header.Set("Accept-Encoding", "identity") // sizes must be those of the file
-	response, err := client.Do(r)
+	response, err := by.Do(r)
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
