@@ -4,6 +4,7 @@ package adoption
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -16,9 +17,11 @@ import (
 	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
+	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// TestAdoption upgrades a cluster of each kind of hosts with two commands. Everything that the
+// TestAdoption upgrades a cluster of each kind of hosts with two commands, and with a third one
+// that also upgrades containerd and the CNI plugins where they are plain files. Everything that the
 // hosts install comes from upstream.
 func TestAdoption(t *testing.T) {
 	for _, kind := range []string{builder.InstallDeb, builder.InstallRpm, builder.InstallBinaries} {
@@ -31,12 +34,20 @@ func TestAdoption(t *testing.T) {
 			u := newUpstream(t, s.Gateway().String(), parts)
 			bed.OnNodes(t, s.Nodes(), u.useRegistry)
 			user := newUser(t, s, u)
+			if kind == builder.InstallBinaries {
+				bed.OnNodes(t, s.Nodes(), alter)
+			}
 
 			sampling := s.StartSampling(t)
 			begun := time.Now()
 			user.types(t, "refit install", "") // no passphrase for the new key
 			installed := time.Now()
-			user.types(t, "refit upgrade --to v1.36", "yes", "yes", "yes") // create, sign, upgrade
+			if kind == builder.InstallBinaries { // with containerd and the CNI plugins, from their archives
+				user.types(t, fmt.Sprintf("refit release add %s --online --containerd %s --cni-plugins %s", bed.Newer, versions.ContainerdRelease, versions.CNIPlugins), "yes")
+				user.types(t, "refit upgrade --to v1.36", "yes")
+			} else {
+				user.types(t, "refit upgrade --to v1.36", "yes", "yes", "yes") // create, sign, upgrade
+			}
 			bed.Show(t, "adoption_"+kind+"_commands", float64(user.commands), "commands")
 			bed.Show(t, "adoption_"+kind+"_install", installed.Sub(begun).Seconds(), "s")
 			bed.Show(t, "adoption_"+kind+"_total", time.Since(begun).Seconds(), "s")
@@ -44,10 +55,47 @@ func TestAdoption(t *testing.T) {
 
 			bed.Must(t, s.RecordRelease(parts))
 			isAt(t, s)
+			if kind == builder.InstallBinaries {
+				bed.OnNodes(t, s.Nodes(), func(ctx context.Context, n *cluster.Node) error { return fromArchives(ctx, n, parts) })
+			}
 			s.NoCordonLeft(t)
 			bed.Must(t, s.Smoke(t.Context()))
 		})
 	}
+}
+
+// The binaries of the hosts that are not those of the archives, and a plugin that they do not have.
+const (
+	ctrPath      = "/usr/local/bin/ctr"
+	loopbackPath = "/opt/cni/bin/loopback"
+	absentPlugin = "/opt/cni/bin/firewall"
+)
+
+// alter gives a host other binaries than those in the archives, of the same version: both still
+// run.
+func alter(ctx context.Context, n *cluster.Node) error {
+	_, err := n.Exec(ctx, "truncate", "--size=+1", ctrPath, loopbackPath)
+	_, removed := n.Exec(ctx, "rm", "--force", absentPlugin)
+	return errors.Join(err, removed)
+}
+
+// fromArchives fails unless a host has the binaries of the archives, and no plugin that it did not
+// have.
+func fromArchives(ctx context.Context, n *cluster.Node, parts builder.Release) error {
+	for path, from := range map[string]string{ctrPath: parts.ContainerdBin, loopbackPath: parts.CNIBin} {
+		content, err := os.ReadFile(filepath.Join(from, filepath.Base(path)))
+		if err != nil {
+			return err
+		}
+		out, err := n.Exec(ctx, "sha256sum", path)
+		if want := fmt.Sprintf("%x", sha256.Sum256(content)); err != nil || !strings.HasPrefix(string(out), want) {
+			return fmt.Errorf("%s of %s has the digest %s, want %s: %w", path, n.Name(), out, want, err)
+		}
+	}
+	if _, err := n.Exec(ctx, "test", "!", "-e", absentPlugin); err != nil {
+		return fmt.Errorf("%s got %s, which it did not have: %w", n.Name(), absentPlugin, err)
+	}
+	return nil
 }
 
 // isAt fails unless every node has the new version.

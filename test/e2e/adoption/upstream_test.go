@@ -25,15 +25,17 @@ import (
 
 	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// upstream are mirrors of one release in the layout of dl.k8s.io, pkgs.k8s.io and registry.k8s.io,
-// on this machine's end of a cluster's bridge.
+// upstream are mirrors of one release in the layout of dl.k8s.io, pkgs.k8s.io, registry.k8s.io and
+// of the releases of containerd and the CNI plugins, on this machine's end of a cluster's bridge.
 type upstream struct {
 	url         string
 	registry    string // host and port
 	fingerprint string // of the key that signs the packages
-	// unsigned are the digests of binaries and images: only upstream can sign them.
+	// unsigned are the digests of binaries and images: only upstream can sign them. Archives have
+	// no signatures at all.
 	unsigned []string
 }
 
@@ -50,13 +52,15 @@ func newUpstream(t *testing.T, host string, parts builder.Release) *upstream {
 		publishRpms(t, filepath.Join(repositories, "rpm"), key, parts.Rpms)
 	}
 	u := &upstream{url: serve(t, host, dir), registry: bed.StartRegistry(t, host, t.TempDir()), fingerprint: key.fingerprint, unsigned: binaries}
+	u.unsigned = append(u.unsigned, publishArchives(t, dir, parts)...)
 	u.push(t, parts.Images)
 	return u
 }
 
 // mirrors is the user's configuration for these servers.
 func (u *upstream) mirrors() string {
-	return fmt.Sprintf("downloads: %[1]s/release\npackages: %[1]s/core:/stable:/\npackageKeys: [%[2]s]\nimageMirror: http://%[3]s\nacceptDigests: [%[4]s]\n",
+	return fmt.Sprintf("downloads: %[1]s/release\ncontainerdDownloads: %[1]s/containerd\ncniDownloads: %[1]s/plugins\n"+
+		"packages: %[1]s/core:/stable:/\npackageKeys: [%[2]s]\nimageMirror: http://%[3]s\nacceptDigests: [%[4]s]\n",
 		u.url, u.fingerprint, u.registry, strings.Join(u.unsigned, ", "))
 }
 
@@ -89,6 +93,27 @@ func publishBinaries(t *testing.T, dir, minor string, parts builder.Release) (di
 		bed.Must(t, os.WriteFile(filepath.Join(to, binary+".sha256"), []byte(hex.EncodeToString(sum[:])), 0o644))
 	}
 	bed.Must(t, os.WriteFile(filepath.Join(dir, "stable-"+strings.TrimPrefix(minor, "v")+".txt"), []byte(parts.Kubernetes), 0o644))
+	return digests
+}
+
+// publishArchives writes the archives of containerd and the CNI plugins as upstream does, with tar
+// and sha256sum, and returns their digests.
+func publishArchives(t *testing.T, dir string, parts builder.Release) (digests []string) {
+	t.Helper()
+	containerd, cni := versions.ContainerdRelease, versions.CNIPlugins
+	for _, a := range []struct {
+		from, name, to, checksum, prefix string
+	}{
+		{parts.ContainerdBin, "containerd-" + containerd + "-linux-amd64.tar.gz", "containerd/v" + containerd, ".sha256sum", "bin"},
+		{parts.CNIBin, "cni-plugins-linux-amd64-" + cni + ".tgz", "plugins/" + cni, ".sha256", "."},
+	} {
+		to := filepath.Join(dir, a.to)
+		bed.Must(t, os.MkdirAll(to, 0o755))
+		run(t, a.from, "tar", "--create", "--gzip", "--transform", "s,^[.],"+a.prefix+",", "--file", filepath.Join(to, a.name), ".")
+		sum := run(t, to, "sha256sum", a.name)
+		bed.Must(t, os.WriteFile(filepath.Join(to, a.name+a.checksum), sum, 0o644))
+		digests = append(digests, "sha256:"+strings.Fields(string(sum))[0])
+	}
 	return digests
 }
 
