@@ -3,5 +3,5 @@
 // also lists the modules of binaries for other platforms. The same binary and flags give the same
 // document.
 //
-//	go run ./tools/sbom -version v0.1.0 -commit 0123abcd -time 1767225600 -to refit.spdx.json bin/refit
+//	go run ./tools/sbom -version v0.1.0 -commit 0123abcd -to refit.spdx.json bin/refit
 package main

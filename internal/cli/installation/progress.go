@@ -58,8 +58,8 @@ func (t *reporter) node(n install.NodeProgress, done, of int) {
 	t.line(line)
 }
 
-// importOn writes the command that imports the images on a node, once. Of many nodes, one example is
-// enough.
+// importOn writes the command that imports the images on a node, once. Of many nodes, it writes
+// that of one.
 func (t *reporter) importOn(n install.NodeProgress, many bool) {
 	missing := n.State == install.Pulling || n.State == install.Failing
 	if !missing || len(t.archives) == 0 || t.imported[n.Node] || many && len(t.imported) > 0 {
