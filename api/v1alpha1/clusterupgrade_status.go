@@ -213,6 +213,17 @@ type StageSummary struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Done int32 `json:"done,omitempty"`
+	// startTime is when the stage started: the stages before it were complete and the upgrade was
+	// running.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// completionTime is when the stage was complete for the first time.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
 // WaitingFor is one thing that an operation waits for.

@@ -113,7 +113,7 @@ func (s *State) addStep(r *Record) {
 			at.startedAt, at.finishedAt = r.At, time.Time{}
 		}
 		at.started, at.failed = true, false
-		if s.StartTime.IsZero() && !prefetches(r.Step) {
+		if s.StartTime.IsZero() && !Prefetches(r.Step) {
 			s.StartTime = r.At
 		}
 	case Done:
@@ -138,7 +138,8 @@ func (s *State) addStep(r *Record) {
 	}
 }
 
-func prefetches(name string) bool {
+// Prefetches reports whether a step is part of the prefetch.
+func Prefetches(name string) bool {
 	for _, step := range all {
 		if step.Name == name {
 			return step.Prefetch
