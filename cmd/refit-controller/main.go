@@ -20,13 +20,14 @@ import (
 	"github.com/refit-dev/refit/internal/controller/metrics"
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
 	"github.com/refit-dev/refit/internal/controller/orphan"
+	"github.com/refit-dev/refit/internal/controller/traces"
 )
 
 // version is set at link time.
 var version = "dev"
 
 // controllers is the list of everything that runs.
-var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup}
+var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup}
 
 // checkTimeout is less than the 5 minutes that helm test waits by default.
 const checkTimeout = 2 * time.Minute

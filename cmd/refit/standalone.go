@@ -15,10 +15,11 @@ import (
 	"github.com/refit-dev/refit/internal/controller/metrics"
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
 	"github.com/refit-dev/refit/internal/controller/orphan"
+	"github.com/refit-dev/refit/internal/controller/traces"
 )
 
 // controllers is the list of everything that runs.
-var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup}
+var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup}
 
 // standalone runs the controllers in this process. It returns once they are the leader; stop ends
 // them and waits for their end.

@@ -12,7 +12,7 @@ import (
 // checks direct imports only; this test checks all.
 func TestTheAgentLinksNothingLarge(t *testing.T) {
 	linksNone(t, "refit-agent", append(proofs(),
-		"helm.sh/", "sigs.k8s.io/controller-runtime", "sigs.k8s.io/cluster-api", "k8s.io/kubernetes/", "github.com/google/go-containerregistry",
+		"helm.sh/", "go.opentelemetry.io/", "sigs.k8s.io/controller-runtime", "sigs.k8s.io/cluster-api", "k8s.io/kubernetes/", "github.com/google/go-containerregistry",
 		"github.com/containerd/containerd", "github.com/refit-dev/refit/internal/controller", "github.com/refit-dev/refit/internal/server",
 		"github.com/refit-dev/refit/internal/capi", "github.com/refit-dev/refit/internal/engine/observe", "github.com/refit-dev/refit/internal/engine/helm",
 		"github.com/refit-dev/refit/internal/upgrade/plan", "github.com/refit-dev/refit/test",

@@ -79,6 +79,7 @@ var table = []row{
 	adapter("observe"),
 	adapter("operations"),
 	adapter("orders"),
+	adapter("otlp"),
 	adapter("packages"),
 	adapter("rehearsal"),
 	adapter("transient"),
@@ -93,6 +94,7 @@ var table = []row{
 	controller("nodeupgrade"),
 	controller("orphan"),
 	controller("schedule"),
+	controller("traces"),
 	{
 		folder: "internal/controller", as: rootOnly,
 		may:    []string{"./api/v1alpha1", "./internal/engine/observe", "sigs.k8s.io/controller-runtime"},
