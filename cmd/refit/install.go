@@ -40,9 +40,9 @@ the signed digest of each file, so a source needs no TLS: in an isolated network
 
 Run the command again to upgrade Refit or to change its settings: objects that are up to date stay
 as they are, and objects that are no longer part of Refit are removed. Keys, sources, the image
-repository, its Secrets and tolerations keep their values unless you set them. The command waits
-until the agents are installed and reports the progress of each node. It refuses to run during an
-upgrade.
+repository, its Secrets, tolerations and the collector of traces stay unless you set them. The
+command waits until the agents are installed and reports the progress of each node. It refuses to
+run during an upgrade.
 
 Without --release-key and without a key that is pinned already, the command pins your own key, and
 creates it if you have none ("release key create"). With --trust, it pins the key of a publisher of
@@ -85,6 +85,8 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 		"the `NAME` of a Secret in Refit's namespaces with which nodes pull the images, or none; can be repeated (default the current ones)")
 	flags.StringArrayVar(&i.Tolerations, "toleration", nil,
 		"a `TOLERATION` of the controller, KEY=VALUE:EFFECT, KEY:EFFECT or KEY, or none; can be repeated (default the current ones)")
+	flags.StringVar(&i.Traces, "traces-endpoint", "",
+		"the `URL` of an OpenTelemetry collector that gets traces of upgrades by OTLP over HTTP, or none (default the current one)")
 	flags.StringVar(&i.Backups.Identity, "backup-key", "",
 		"the `FILE` of the age identity that decrypts backups; it is created if it is missing "+
 			"(default "+etcdbackup.IdentityFile+" beside the first --release-key)")
@@ -107,14 +109,11 @@ func addRepositoryFlag(cmd *cobra.Command, c *installation.Choice) {
 }
 
 func (i *installFlags) run(ctx context.Context, a *app) error {
-	if err := i.format.Check(); err != nil {
-		return err
-	}
 	i.Version, i.Manifests, i.Log, i.Changing = versionOf().Version, config.Files, a.Err, func() { a.changing = true }
 	i.OwnKey = func(ctx context.Context, create bool) (string, *cliv1alpha1.ReleaseKey, error) {
 		return release.OwnKey(ctx, i.passphrase, create)
 	}
-	if err := cmp.Or(i.Check(i.render, i.Output == terminal.FormatJSON), i.Backups.Check()); err != nil {
+	if err := cmp.Or(i.format.Check(), i.Check(i.render, i.Output == terminal.FormatJSON), i.Backups.Check()); err != nil {
 		return err
 	}
 	if err := i.Read(ctx); err != nil {

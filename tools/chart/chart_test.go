@@ -95,6 +95,7 @@ func TestTheChartInstallsWhatRefitInstalls(t *testing.T) {
 		"settings":     {key + "settings: {kubeadm: {ignorePreflightErrors: [Swap]}}\n", images(install.Options{Keys: keys, Settings: "kubeadm:\n  ignorePreflightErrors:\n  - Swap\n"})},
 		"stores":       {key + "stores: {recipients: [age1x]}\n", images(install.Options{Keys: keys, Stores: "recipients:\n- age1x\n"})},
 		"standalone":   {key + "controller: {enabled: false}\n", images(install.Options{Keys: keys, Standalone: true})},
+		"traces":       {key + "traces: {endpoint: \"http://collector.example:4318\"}\n", images(install.Options{Keys: keys, Traces: "http://collector.example:4318"})},
 		"pull secrets": {key + "imagePullSecrets: [mirror, other]\n", images(install.Options{Keys: keys, PullSecrets: []string{"mirror", "other"}})},
 		"tolerations": {
 			key + "controller: {tolerations: [{key: dedicated, operator: Equal, value: infra, effect: NoExecute}, {key: gpu, operator: Exists}, {effect: NoSchedule, operator: Exists}]}\n",
@@ -169,14 +170,14 @@ func TestValuesOfTheChart(t *testing.T) {
 	const key = "keys: {release.pem: \"-----BEGIN PUBLIC KEY-----\\n\"}\n"
 	got, err := rendered(t, key+`
 imagePullSecrets: [mirror]
-controller: {tolerations: [{key: dedicated, operator: Exists}], resources: {limits: {memory: 1Gi}}, priorityClassName: high}
+controller: {tolerations: [{key: dedicated, operator: Exists}], resources: {limits: {memory: 1Gi}}, priorityClassName: high, env: [{name: A, value: b}]}
 agent: {resources: {requests: {cpu: 20m}}}
 `)
 	if err != nil {
 		t.Fatal(err)
 	}
 	controller := canonical(t, got["Deployment refit-system/refit-controller"])
-	for _, want := range []string{`{"key":"dedicated","operator":"Exists"}`, `"resources":{"limits":{"memory":"1Gi"}}`, `"priorityClassName":"high"`, `"effect":"NoSchedule"`} {
+	for _, want := range []string{`{"key":"dedicated","operator":"Exists"}`, `"resources":{"limits":{"memory":"1Gi"}}`, `"priorityClassName":"high"`, `"effect":"NoSchedule"`, `{"name":"A","value":"b"}`} {
 		if !strings.Contains(controller, want) {
 			t.Errorf("the controller has no %s: %s", want, controller)
 		}
@@ -205,6 +206,8 @@ func TestValuesThatTheChartRefuses(t *testing.T) {
 		"an unset controller":       {key + "controller: {enabled: null}", "enabled"},
 		"an unknown value":          {key + "replicas: 3", "replicas"},
 		"an image with a quote":     {key + "images: {tag: \"v1'\"}", "pattern"},
+		"traces without a scheme":   {key + "traces: {endpoint: \"collector:4318\"}", "pattern"},
+		"no traces":                 {key + "traces: null", "traces"},
 		"a source without a scheme": {key + "sources: [mirror.example]", "pattern"},
 	} {
 		t.Run(situation, func(t *testing.T) {

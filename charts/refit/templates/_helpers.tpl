@@ -53,6 +53,15 @@
 {{- with $values.resources -}}
 {{- $_ := set (first ($spec.initContainers | default $spec.containers)) "resources" . -}}
 {{- end -}}
+{{- if eq $role "controller" -}}
+{{- $container := first $spec.containers -}}
+{{- with $root.Values.traces.endpoint -}}
+{{- $_ := set $container "env" (append $container.env (dict "name" "OTEL_EXPORTER_OTLP_ENDPOINT" "value" .)) -}}
+{{- end -}}
+{{- with $values.env -}}
+{{- $_ := set $container "env" (concat $container.env .) -}}
+{{- end -}}
+{{- end -}}
 {{- $hashed := list $pods nil -}}
 {{- if eq $role "agent" -}}
 {{- $hashed = list $pods (include "refit.configuration" $root | fromYaml) -}}

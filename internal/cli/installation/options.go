@@ -28,7 +28,9 @@ type Choice struct {
 	Repository        string
 	// PullSecrets and Tolerations, as users write them; None alone removes the current ones.
 	PullSecrets, Tolerations []string
-	Standalone               bool
+	// Traces is the URL of an OpenTelemetry collector; None removes the current one.
+	Traces     string
+	Standalone bool
 
 	Version   string // of Refit
 	Manifests fs.FS
@@ -106,7 +108,10 @@ func (c *Choice) options(existing install.Existing) (install.Options, error) {
 	o := install.Options{
 		Manifests: c.Manifests, Version: c.Version, Standalone: c.Standalone, Keys: existing.Keys, Settings: existing.Settings, Stores: existing.Stores,
 		Agent: repository + "/refit-agent:" + c.Version, Controller: repository + "/refit-controller:" + c.Version,
-		PullSecrets: existing.PullSecrets, Tolerations: existing.Tolerations,
+		PullSecrets: existing.PullSecrets, Tolerations: existing.Tolerations, Traces: existing.Traces,
+	}
+	if c.Traces != "" {
+		o.Traces = strings.TrimPrefix(c.Traces, None)
 	}
 	if len(c.PullSecrets) > 0 {
 		o.PullSecrets = without(c.PullSecrets)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/engine/otlp"
 )
 
 // checkPods validates what the user chose for pods.
@@ -24,6 +25,12 @@ func (c *Choice) checkPods() error {
 			return exit.Usagef("--toleration: %q is not a toleration such as KEY=VALUE:NoExecute, KEY:NoExecute or KEY", text)
 		}
 		c.tolerations = append(c.tolerations, toleration)
+	}
+	if c.Traces == "" || c.Traces == None {
+		return nil
+	}
+	if err := otlp.CheckEndpoint(c.Traces); err != nil {
+		return exit.Usagef("--traces-endpoint: %w", err)
 	}
 	return nil
 }

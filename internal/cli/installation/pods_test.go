@@ -58,12 +58,33 @@ func TestPodsKeepWhatIsNotSet(t *testing.T) {
 	}
 }
 
+func TestTracesKeepTheirCollectorUnlessItIsSet(t *testing.T) {
+	const old, other = "http://old.example:4318", "https://other.example"
+	for situation, c := range map[string]struct{ choice, existing, want string }{
+		"nothing":            {"", "", ""},
+		"the current one":    {"", old, old},
+		"another one":        {other, old, other},
+		"none":               {None, old, ""},
+		"none, without one":  {None, "", ""},
+		"for the first time": {other, "", other},
+	} {
+		choice := Choice{Traces: c.choice, Version: "v0.1.0"}
+		if err := choice.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if o, err := choice.options(install.Existing{Traces: c.existing}); err != nil || o.Traces != c.want {
+			t.Errorf("%s: %q, %v", situation, o.Traces, err)
+		}
+	}
+}
+
 func TestWrongOptionsOfPods(t *testing.T) {
 	for want, choice := range map[string]Choice{
-		"--image-pull-secret: \"a/b\"":   {PullSecrets: []string{"a/b"}},
-		"--image-pull-secret: \"\"":      {PullSecrets: []string{""}},
-		"--toleration: \"x:Never\"":      {Tolerations: []string{"x:Never"}},
-		"--toleration: \"none:Nothing\"": {Tolerations: []string{"none:Nothing"}},
+		"--image-pull-secret: \"a/b\"":     {PullSecrets: []string{"a/b"}},
+		"--image-pull-secret: \"\"":        {PullSecrets: []string{""}},
+		"--toleration: \"x:Never\"":        {Tolerations: []string{"x:Never"}},
+		"--traces-endpoint: \"grpc:4317\"": {Traces: "grpc:4317"},
+		"--toleration: \"none:Nothing\"":   {Tolerations: []string{"none:Nothing"}},
 	} {
 		err := choice.Read(t.Context())
 		if _, usage := errors.AsType[exit.UsageError](err); !usage || !strings.Contains(err.Error(), want) {

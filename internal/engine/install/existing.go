@@ -24,6 +24,8 @@ type Existing struct {
 	// the default ones.
 	PullSecrets []string
 	Tolerations []corev1.Toleration
+	// Traces is the URL of the collector of traces.
+	Traces string
 }
 
 // Existing reads the configuration of the installed version.
@@ -105,6 +107,13 @@ func (c *Cluster) readPods(ctx context.Context, out *Existing) error {
 		return fmt.Errorf("cannot read %s: %w", controllerRef, err)
 	}
 	out.Tolerations = controller.Spec.Template.Spec.Tolerations
+	for _, container := range controller.Spec.Template.Spec.Containers {
+		for _, variable := range container.Env {
+			if variable.Name == tracesVariable {
+				out.Traces = variable.Value
+			}
+		}
+	}
 	return nil
 }
 

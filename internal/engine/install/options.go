@@ -57,6 +57,8 @@ type Options struct {
 	PullSecrets []string
 	// Tolerations of the controller, in addition to the default ones.
 	Tolerations []corev1.Toleration
+	// Traces is the URL of an OpenTelemetry collector; empty: no traces.
+	Traces string
 	// Standalone omits the controller: the controllers run in the process of the CLI.
 	Standalone bool
 	// Keys are the public keys of ClusterReleases that hosts accept, by file name (*.pem).

@@ -53,7 +53,7 @@ func (o *Options) fill(object *unstructured.Unstructured) error {
 	case kind == kindAccount:
 		return o.fillAccount(object)
 	case kind == kindDeployment && name == controllerName:
-		if err := o.addTolerations(object); err != nil {
+		if err := errors.Join(o.addTolerations(object), o.addTraces(object)); err != nil {
 			return err
 		}
 		return fillWorkload(object, o.Controller, nil)

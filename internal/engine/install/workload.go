@@ -65,6 +65,22 @@ func (o *Options) addTolerations(object *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(object.Object, all, tolerationsOf...)
 }
 
+// tracesVariable is the variable that has the URL of the collector.
+const tracesVariable = "OTEL_EXPORTER_OTLP_ENDPOINT"
+
+// addTraces sets the collector of traces in the environment of a workload.
+func (o *Options) addTraces(object *unstructured.Unstructured) error {
+	found, err := containers(object)
+	if err != nil || o.Traces == "" {
+		return err
+	}
+	for _, container := range found {
+		environment, _ := container["env"].([]any)
+		container["env"] = append(environment, map[string]any{"name": tracesVariable, "value": o.Traces})
+	}
+	return nil
+}
+
 // tolerationsOf is the path of the tolerations of a workload.
 var tolerationsOf = []string{"spec", "template", "spec", "tolerations"}
 
