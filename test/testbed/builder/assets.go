@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The unit files and configuration of the node, as in the upstream packages.
+// The unit files and configuration of the node, as in the upstream packages, and sources.
 var (
 	//go:embed assets/kubelet.service
 	kubeletUnit string
@@ -17,6 +17,9 @@ var (
 	containerdConfigV2 string
 	//go:embed assets/containerd-config-v3.toml
 	containerdConfigV3 string
+	// The main package of the OpenTelemetry Collector.
+	//go:embed assets/collector.go.txt
+	collectorMain string
 )
 
 // inLocalBin returns a unit whose binary is in /usr/local/bin, as in kubeadm's instructions

@@ -23,6 +23,8 @@ type goBinaries struct {
 	tags      string
 	ldflags   string
 	takes     time.Duration
+	// source, if set, is a main package of our own in the root of the module.
+	source string
 	// proof, if set, verifies the built commands.
 	proof func(ctx context.Context, shop *workshop, bin string) error
 	// proofInputs are the inputs of the proof.
@@ -56,6 +58,9 @@ func (p goBinaries) inputs() []string {
 	for _, command := range p.commands {
 		inputs = append(inputs, command.pkg+" as "+command.file())
 	}
+	if p.source != "" {
+		inputs = append(inputs, p.source)
+	}
 	return append(inputs, p.proofInputs...)
 }
 
@@ -68,6 +73,11 @@ func (p goBinaries) build(ctx context.Context, shop *workshop, dir string) error
 	}
 	if err := writeModule(ctx, shop, source, p.name, p.staging, p.modules); err != nil {
 		return err
+	}
+	if p.source != "" {
+		if err := os.WriteFile(filepath.Join(source, "main.go"), []byte(p.source), 0o644); err != nil {
+			return fmt.Errorf("writing main.go: %w", err)
+		}
 	}
 	var packages []string
 	for _, command := range p.commands {

@@ -7,4 +7,8 @@ const (
 	Distribution  = "v3.1.2" // a registry
 	Prometheus    = "v0.315.0"
 	Helm          = "v4.3.1"
+
+	// The OpenTelemetry Collector has two lines of versions: stable modules, and all others.
+	Collector       = "v0.156.0"
+	CollectorStable = "v1.62.0"
 )
