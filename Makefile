@@ -414,10 +414,10 @@ e2e-hosts: ## Check that Refit recognizes kinds of hosts, such as those with a v
 e2e-hosts-full: ## Upgrade clusters with a virtual IP, an external etcd, the layout of kubespray, and rpm packages, with faults; E2E_HOSTS_FULL_RUN selects some
 	$(call e2e,$(E2E_HOSTS_FULL_RUN),3h)
 
-# The first run builds a registry.
+# The first run builds a registry, Prometheus and an OpenTelemetry Collector, which takes minutes.
 .PHONY: e2e-adoption
-e2e-adoption: ## Upgrade clusters of each kind of hosts with two commands, with content from mirrors of upstream
-	$(call e2e,$(E2E_ADOPTION_RUN),90m)
+e2e-adoption: ## Upgrade clusters of each kind of hosts with two commands, with content from mirrors of upstream, and one with Prometheus and a collector of traces
+	$(call e2e,$(E2E_ADOPTION_RUN),120m)
 
 ##@ CI
 
