@@ -116,7 +116,7 @@ func regular(header *tar.Header) bool {
 // memberName returns the clean name of an entry.
 func memberName(name string) (string, error) {
 	clean := path.Clean(name)
-	if name == "" || len(name) > maxText || path.IsAbs(name) || !filepath.IsLocal(clean) || strings.ContainsAny(name, "\\\x00") {
+	if name == "" || len(name) > maxText || !filepath.IsLocal(clean) || strings.ContainsAny(name, "\\\x00") {
 		return "", fmt.Errorf("%w: invalid name %s", errArchive, quoted(name))
 	}
 	return clean, nil

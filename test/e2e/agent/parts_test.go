@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -23,11 +24,11 @@ func TestAgentParts(t *testing.T) {
 		must(t, err)
 	}
 	must(t, b.waitReport(t.Context(), worker, func(r *refitv1alpha1.NodeReport) bool {
-		return r.Status.PackageKind == refitv1alpha1.PackageBinary &&
-			slices.Contains(r.Status.Parts, refitv1alpha1.PartFacts{Part: refitv1alpha1.PartKubectl, Absent: true}) &&
-			slices.Contains(r.Status.Parts, refitv1alpha1.PartFacts{
-				Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageDeb, Package: "containerd",
-			})
+		has := func(want refitv1alpha1.PartFacts) bool {
+			return slices.ContainsFunc(r.Status.Parts, func(p refitv1alpha1.PartFacts) bool { return reflect.DeepEqual(p, want) })
+		}
+		return r.Status.PackageKind == refitv1alpha1.PackageBinary && has(refitv1alpha1.PartFacts{Part: refitv1alpha1.PartKubectl, Absent: true}) &&
+			has(refitv1alpha1.PartFacts{Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageDeb, Package: "containerd"})
 	}))
 	r := b.CreateRelease(t, newer)
 	t.Run("ClusterRelease without packages", func(t *testing.T) { b.refusedWithoutPackages(t, worker, r) })
