@@ -64,20 +64,25 @@ func (r *runner) NeedLeaderElection() bool { return true }
 // nothing is missing after a change of the leader.
 func (r *runner) Start(ctx context.Context) error {
 	for _, kind := range r.kinds {
-		informer, err := r.cache.GetInformer(ctx, kind)
-		if err != nil {
+		if err := r.watch(ctx, kind); err != nil {
 			return fmt.Errorf("cannot watch objects for traces: %w", err)
 		}
-		handlers, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { r.recorder.changed(ctx, nil, object) },
-			UpdateFunc: func(was, now any) { r.recorder.changed(ctx, was, now) },
-			DeleteFunc: func(object any) { r.recorder.deleted(ctx, object) },
-		})
-		if err != nil {
-			return fmt.Errorf("cannot watch objects for traces: %w", err)
-		}
-		defer func() { _ = informer.RemoveEventHandler(handlers) }()
 	}
 	r.sender.run(ctx)
 	return nil
+}
+
+// watch passes the objects of a kind to the recorder. The informers end with the manager, as the
+// leader does.
+func (r *runner) watch(ctx context.Context, kind client.Object) error {
+	informer, err := r.cache.GetInformer(ctx, kind)
+	if err != nil {
+		return err
+	}
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { r.recorder.changed(ctx, nil, object) },
+		UpdateFunc: func(was, now any) { r.recorder.changed(ctx, was, now) },
+		DeleteFunc: func(object any) { r.recorder.deleted(ctx, object) },
+	})
+	return err
 }

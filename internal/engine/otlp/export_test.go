@@ -67,7 +67,7 @@ func clearEnvironment(t *testing.T) {
 var began = time.Date(2026, 3, 2, 3, 0, 0, 0, time.UTC)
 
 func someSpans() []trace.Span {
-	root := trace.Span{Trace: trace.TraceID{1}, ID: trace.SpanID{2}, Kind: trace.KindOperation, Name: "upgrade to v1.36.3", Start: began, End: began.Add(time.Hour)}
+	root := trace.Span{Trace: trace.ID{1}, ID: trace.SpanID{2}, Kind: trace.KindOperation, Name: "upgrade to v1.36.3", Start: began, End: began.Add(time.Hour)}
 	child := trace.Span{
 		Trace: root.Trace, ID: trace.SpanID{3}, Parent: root.ID, Kind: trace.KindStage, Name: "Workers v1.36.3", Start: began, End: began.Add(time.Minute),
 		Failed: true, Reason: "Aborted", Attributes: []trace.Attribute{{Key: "a", Text: "b"}, {Key: "n", Number: 0}},

@@ -40,7 +40,6 @@ type order struct {
 func (o *order) span(parent *Span, activity string, path ...string) Span {
 	s := parent.within(o.u.UID, KindNode, activity+" "+o.n.Name, append([]string{activity, o.version, o.n.Name}, path...)...)
 	s.text(AttributeNode, o.n.Name)
-	s.text(AttributeRole, string(o.n.Spec.Role))
 	s.text(AttributeTo, o.version)
 	return s
 }
@@ -48,6 +47,7 @@ func (o *order) span(parent *Span, activity string, path ...string) Span {
 // tried is a span of one attempt.
 func (o *order) tried(parent *Span, activity string, path ...string) Span {
 	s := o.span(parent, activity, append(path, o.attempt)...)
+	s.text(AttributeRole, string(o.n.Spec.Role)) // it is decided when the node is selected
 	s.number(AttributeAttempt, o.n.Spec.Attempt)
 	s.text(AttributeAgentVersion, o.n.Status.AgentVersion)
 	return s
@@ -205,8 +205,7 @@ func (o *order) drain(parent *Span) []Span {
 		if d.Phase != refitv1alpha1.DrainDrained || d.Sequence >= o.n.Spec.Sequence {
 			return nil
 		}
-		// A drain follows the prefetch of its hop.
-		if fetched := o.steps(true); len(fetched) > 0 && d.StartTime.Before(fetched[0].StartTime) {
+		if o.isOfEarlierStage(d.StartTime) {
 			return nil
 		}
 	}

@@ -45,15 +45,15 @@ const (
 	AttributeDrainRemaining = "refit.drain.remaining"
 )
 
-// TraceID and SpanID are the IDs of OpenTelemetry.
-type (
-	TraceID [16]byte
-	SpanID  [8]byte
-)
+// ID is the ID of a trace of OpenTelemetry.
+type ID [16]byte
+
+// SpanID is the ID of a span of OpenTelemetry.
+type SpanID [8]byte
 
 // Span is something that has ended.
 type Span struct {
-	Trace      TraceID
+	Trace      ID
 	ID         SpanID
 	Parent     SpanID // zero: none
 	Kind       Kind
@@ -73,7 +73,7 @@ type Attribute struct {
 }
 
 // traceOf is the trace of an operation.
-func traceOf(operation types.UID) (id TraceID) {
+func traceOf(operation types.UID) (id ID) {
 	sum := sha256.Sum256([]byte("trace\x00" + string(operation)))
 	copy(id[:], sum[:])
 	return id

@@ -19,7 +19,7 @@ const maxClockSkew = 5 * time.Second
 func (o *order) steps(prefetch bool) []refitv1alpha1.StepStatus {
 	var out []refitv1alpha1.StepStatus
 	for _, s := range o.n.Status.Steps {
-		if s.StartTime == nil || node.Prefetches(s.Name) != prefetch || s.StartTime.Before(o.earliest()) {
+		if s.StartTime == nil || s.StartTime.Before(o.earliest()) || o.prefetches(&s) != prefetch {
 			continue
 		}
 		if prefetch || o.concerns(s.StartTime.UTC()) && s.CompletionTime != nil {
@@ -27,6 +27,22 @@ func (o *order) steps(prefetch bool) []refitv1alpha1.StepStatus {
 		}
 	}
 	return out
+}
+
+// prefetches reports whether a step is part of the prefetch. An agent that has to verify files again
+// before it changes the host does so in the upgrade.
+func (o *order) prefetches(s *refitv1alpha1.StepStatus) bool {
+	permit, at := o.n.Spec.Permit, o.n.Spec.OrderTime
+	changes := permit == refitv1alpha1.PermitApply || permit == refitv1alpha1.PermitRollback
+	return node.Prefetches(s.Name) && (!changes || at == nil || s.StartTime.Before(at))
+}
+
+// isOfEarlierStage reports whether a drain was not for this hop: a node is drained in the stage
+// that upgrades it.
+func (o *order) isOfEarlierStage(drain *metav1.Time) bool {
+	return slices.ContainsFunc(o.u.Status.Plan.Stages, func(s refitv1alpha1.StageSummary) bool {
+		return s.Name == stageName(o.n.Spec.Role) && s.Kubernetes == o.version && s.StartTime != nil && drain.Before(s.StartTime)
+	})
 }
 
 // earliest is when the first step of the operation may have started: an agent keeps what an earlier

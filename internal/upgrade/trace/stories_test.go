@@ -58,7 +58,7 @@ func twoHops() *worldOf {
 	u := ran(operation(older, newer), 7)
 	cp := upgrade("cp-1", refitv1alpha1.RoleControlPlane, refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded,
 		done("fetch", at(41, 0), at(42, 0)), done("import-images", at(42, 0), at(43, 0)), done("verify-node", at(71, 0), at(71, 5)))
-	cp.Spec.Release, cp.Status.CompletionTime = release(newer), at(71, 5)
+	cp.Spec.Release, cp.Spec.OrderTime, cp.Status.CompletionTime = release(newer), at(70, 59), at(71, 5)
 	worker := upgrade("worker-1", refitv1alpha1.RoleWorker, refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, fetched()...)
 	worker.Spec.Release = release(newer)
 	return &worldOf{operation: u, nodes: []*refitv1alpha1.NodeUpgrade{cp, worker}}
@@ -68,7 +68,7 @@ func failed() *refitv1alpha1.NodeUpgrade {
 	n := upgrade("worker-1", refitv1alpha1.RoleWorker, refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed, append(fetched(),
 		done("stage-files", at(40, 0), at(40, 10)), step("swap-kubelet", refitv1alpha1.StepFailed, at(40, 10), at(44, 10)))...)
 	n.Status.CompletionTime, n.Status.Error = at(44, 10), kubelet(44, 10)
-	n.Status.Drain = &refitv1alpha1.DrainStatus{Sequence: 6, Phase: refitv1alpha1.DrainDrained, StartTime: at(39, 0), CompletionTime: at(39, 30)}
+	n.Status.Drain = &refitv1alpha1.DrainStatus{Sequence: 6, Phase: refitv1alpha1.DrainDrained, StartTime: at(40, 0), CompletionTime: at(40, 0)}
 	return n
 }
 
@@ -86,7 +86,7 @@ func retried() *refitv1alpha1.NodeUpgrade {
 func startsLater() *refitv1alpha1.NodeUpgrade {
 	n := upgrade("worker-1", refitv1alpha1.RoleWorker, refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded, append(fetched(), done("swap-kubelet", at(40, 10), at(40, 20)))...)
 	n.Spec.Attempt, n.Status.CompletionTime = 1, at(40, 20)
-	n.Status.Drain = &refitv1alpha1.DrainStatus{Sequence: 6, Phase: refitv1alpha1.DrainDrained, StartTime: at(39, 0), CompletionTime: at(39, 30)}
+	n.Status.Drain = &refitv1alpha1.DrainStatus{Sequence: 6, Phase: refitv1alpha1.DrainDrained, StartTime: at(40, 0), CompletionTime: at(40, 0)}
 	return n
 }
 

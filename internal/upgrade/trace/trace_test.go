@@ -300,6 +300,21 @@ func TestSpansThatDoNotExist(t *testing.T) {
 }
 
 // The controller orders the next hop when it releases the last node of a hop.
+// An agent may have to verify what it has prefetched again, as after a change of its order.
+func TestFilesThatAreVerifiedAgainBelongToTheUpgrade(t *testing.T) {
+	w := stories()["an upgrade that succeeded"]
+	n := w.nodes[0]
+	n.Status.Steps[0].StartTime, n.Status.Steps[0].CompletionTime = at(30, 39), at(30, 39)
+	n.Status.Steps[1].StartTime, n.Status.Steps[1].CompletionTime = at(30, 39), at(30, 40)
+	var names []string
+	for _, s := range Node(w.operation, n, false) {
+		names = append(names, s.Name)
+	}
+	if got := strings.Join(names[:4], ", "); got != "upgrade cp-1, drain, fetch, import-images" {
+		t.Errorf("%v", names)
+	}
+}
+
 func TestAnOrderThatIsReplacedHasEnded(t *testing.T) {
 	u := ran(operation(older), 3)
 	u.Status.Active = []string{"cp-1"}
