@@ -80,7 +80,7 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 	flags.StringArrayVar(&i.Sources, "source", nil,
 		"a `SOURCE` of files for hosts: a directory on the host, https://..., http://... or oci:/path; can be repeated, in order of preference")
 	addRepositoryFlag(cmd, &i.Choice)
-	flags.StringArrayVar(&i.Archives, "image-archive", nil, "an image's `FILE` for nodes without a registry: prints the command that imports it on each; can be repeated")
+	flags.StringArrayVar(&i.Archives, "image-archive", nil, "an image's `FILE` for nodes without a registry: prints how to import it; can be repeated")
 	flags.StringArrayVar(&i.PullSecrets, "image-pull-secret", nil,
 		"the `NAME` of a Secret in Refit's namespaces with which nodes pull the images, or none; can be repeated (default the current ones)")
 	flags.StringArrayVar(&i.Tolerations, "toleration", nil,

@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -56,7 +55,7 @@ func (h *Host) For(member string) *Host {
 func (h *Host) AwaitStopped(ctx context.Context, component string) error {
 	err := h.pods.AwaitStopped(ctx, component)
 	if failed, ok := errors.AsType[*node.Failure](err); ok { // its remedy is for upgrades
-		failed.Remedy = fmt.Sprintf("Check why the container of %s does not exit (`journalctl -u kubelet -u containerd`), then run the same command again", component)
+		failed.Remedy = "Check why its container does not exit (`journalctl -u kubelet -u containerd`), then run the same command again"
 	}
 	return err
 }

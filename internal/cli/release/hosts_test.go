@@ -31,7 +31,8 @@ func TestPartsOfTheHostsOfACluster(t *testing.T) {
 	plain := func(files ...string) cluster.Node {
 		n := hostOf("a", refitv1alpha1.PackageDeb, "amd64")
 		n.Report.Parts = []refitv1alpha1.PartFacts{
-			{Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageBinary}, {Part: refitv1alpha1.PartRunc, Absent: true},
+			{Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageBinary},
+			{Part: refitv1alpha1.PartRunc, Absent: true},
 			{Part: refitv1alpha1.PartCNI, Kind: refitv1alpha1.PackageBinary, Files: files},
 		}
 		return n
@@ -44,7 +45,8 @@ func TestPartsOfTheHostsOfACluster(t *testing.T) {
 		"containerd and plugins are plain files": {[]cluster.Node{plain("loopback", "bridge")}, "[Binary] [] [Binary]", []string{"loopback", "bridge"}},
 		"hosts differ": {
 			[]cluster.Node{plain("loopback"), hostOf("b", refitv1alpha1.PackageRpm, "amd64"), plain("loopback", "vlan")},
-			"[Binary Rpm] [Rpm] [Binary Rpm]", []string{"loopback", "vlan"},
+			"[Binary Rpm] [Rpm] [Binary Rpm]",
+			[]string{"loopback", "vlan"},
 		},
 		"an older agent does not list the plugins": {[]cluster.Node{plain("loopback"), plain()}, "[Binary] [] [Binary]", nil},
 		"plugins from packages":                    {[]cluster.Node{hostOf("b", refitv1alpha1.PackageDeb, "amd64")}, "[Deb] [Deb] [Deb]", nil},

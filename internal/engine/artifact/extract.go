@@ -78,9 +78,7 @@ func (s *Store) extract(ctx context.Context, archive refitv1alpha1.Blob, files [
 		return local(fmt.Errorf("cannot read from the store: %w", err))
 	}
 	defer from.Close()
-	for _, f := range files {
-		defer s.lock(f.Digest)()
-	}
+	defer s.lockAll(files)()
 	// Unlike a transfer, an extraction starts again from the beginning.
 	if err := s.removePartials(files); err != nil {
 		return err
@@ -97,6 +95,19 @@ func (s *Store) extract(ctx context.Context, archive refitv1alpha1.Blob, files [
 		return errors.Join(err, s.removePartials(files))
 	}
 	return nil
+}
+
+// lockAll locks files that missingFiles has returned: each content once, in its order.
+func (s *Store) lockAll(files []refitv1alpha1.ReleaseFile) (unlock func()) {
+	held := make([]func(), 0, len(files))
+	for _, f := range files {
+		held = append(held, s.lock(f.Digest))
+	}
+	return func() {
+		for _, release := range held {
+			release()
+		}
+	}
 }
 
 func (s *Store) removePartials(files []refitv1alpha1.ReleaseFile) error {
