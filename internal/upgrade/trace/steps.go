@@ -29,8 +29,8 @@ func (o *order) steps(prefetch bool) []refitv1alpha1.StepStatus {
 	return out
 }
 
-// prefetches reports whether a step is part of the prefetch. An agent that has to verify files again
-// before it changes the host does so in the upgrade.
+// prefetches reports whether a step is part of the prefetch. An agent that has to verify files
+// again before it changes the host does so in the upgrade.
 func (o *order) prefetches(s *refitv1alpha1.StepStatus) bool {
 	permit, at := o.n.Spec.Permit, o.n.Spec.OrderTime
 	changes := permit == refitv1alpha1.PermitApply || permit == refitv1alpha1.PermitRollback
