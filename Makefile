@@ -93,7 +93,7 @@ install-yaml: refit ## Write bin/install.yaml for kubectl apply, with the public
 
 # Nothing here runs on arm64: only the compiler and vet see that code. The same flags, so that both use what one has compiled.
 .PHONY: verify-arm64
-verify-arm64: ## Build all programs and images for arm64, and vet the programs and their tests
+verify-arm64: ## Build all binaries and images for arm64, and vet the code and its tests
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -trimpath -o bin/arm64/ ./cmd/...
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) vet -trimpath ./api/... ./cmd/... ./internal/...
 	$(MAKE) --no-print-directory images ARCHS=arm64
@@ -262,7 +262,7 @@ release-artifacts:
 
 .PHONY: release
 release: $(GORELEASER) $(KREW) $(KREW_VALIDATOR) ## Build and check the artifacts of the tag at HEAD into bin/release
-	$(MAKE) --no-print-directory release-artifacts RELEASE_FLAGS=--skip=publish
+	GORELEASER_CURRENT_TAG='$(RELEASE_VERSION)' $(MAKE) --no-print-directory release-artifacts RELEASE_FLAGS=--skip=publish RELEASE_VERSION='$(RELEASE_VERSION)'
 	$(RELEASE_CHECK) bin/release
 
 .PHONY: release-snapshot

@@ -29,6 +29,7 @@ func Check(ctx context.Context, config *rest.Config, progress io.Writer) error {
 	}{
 		{"ClusterUpgrades", &refitv1alpha1.ClusterUpgradeList{}},
 		{"NodeUpgrades", &refitv1alpha1.NodeUpgradeList{}},
+		{"NodeReports", &refitv1alpha1.NodeReportList{}},
 		{"ClusterReleases", &refitv1alpha1.ClusterReleaseList{}},
 		{"BackupStores", &refitv1alpha1.BackupStoreList{}},
 		{"EtcdBackups", &refitv1alpha1.EtcdBackupList{}},
@@ -51,12 +52,14 @@ func Check(ctx context.Context, config *rest.Config, progress io.Writer) error {
 func awaitLeader(ctx context.Context, c client.Client) (string, error) {
 	var lease coordinationv1.Lease
 	var first *metav1.MicroTime
-	problem := errors.New("nobody has renewed the Lease")
+	notRenewed := errors.New("no controller renews the Lease")
+	problem := notRenewed
 	err := wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
 		if err := c.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: Name}, &lease); err != nil {
 			problem = err
 			return false, nil //nolint:nilerr // retried until the context ends
 		}
+		problem = notRenewed
 		if first == nil {
 			first = lease.Spec.RenewTime.DeepCopy()
 		}

@@ -70,12 +70,13 @@ func namesIn(r io.Reader) (names []string, err error) {
 	return names, nil
 }
 
-// importCommand returns the command that imports archives on a host.
+// importCommand returns the command that imports archives on a host. Other users of the host can
+// write to /tmp, so the archives are copied to the home directory.
 func importCommand(archives []string, host string) string {
 	var files, imports []string
 	for _, path := range archives {
 		files = append(files, text.Quote(path))
-		imports = append(imports, "sudo ctr --namespace k8s.io images import "+text.Quote("/tmp/"+filepath.Base(path)))
+		imports = append(imports, "sudo ctr --namespace k8s.io images import "+text.Quote("./"+filepath.Base(path)))
 	}
-	return fmt.Sprintf("scp %s %s:/tmp/ && ssh %s %s", strings.Join(files, " "), host, host, text.Quote(strings.Join(imports, " && ")))
+	return fmt.Sprintf("scp %s %s: && ssh %s %s", strings.Join(files, " "), host, host, text.Quote(strings.Join(imports, " && ")))
 }

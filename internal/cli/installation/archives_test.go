@@ -68,8 +68,8 @@ func TestImportIsPrintedOnceForEachNode(t *testing.T) {
 		r.node(install.NodeProgress{Node: "cp-1", State: state}, 0, 2)
 	}
 	r.node(install.NodeProgress{Node: "cp-2", State: install.Done}, 1, 2) // it has them
-	want := "scp 'bin/refit agent.tar' refit-controller.tar cp-1:/tmp/ && ssh cp-1 " +
-		"'sudo ctr --namespace k8s.io images import '\\''/tmp/refit agent.tar'\\'' && sudo ctr --namespace k8s.io images import /tmp/refit-controller.tar'"
+	want := "scp 'bin/refit agent.tar' refit-controller.tar cp-1: && ssh cp-1 " +
+		"'sudo ctr --namespace k8s.io images import '\\''./refit agent.tar'\\'' && sudo ctr --namespace k8s.io images import ./refit-controller.tar'"
 	if strings.Count(out.String(), "scp ") != 1 || !strings.Contains(out.String(), want) {
 		t.Errorf("%s", out.String())
 	}

@@ -87,6 +87,9 @@ func (t *reporter) reach(r install.Reach) {
 }
 
 func (t *reporter) pod(p install.PodProgress) {
+	if p.Node != "" {
+		defer t.importOn(install.NodeProgress{Node: p.Node, State: p.State}, false)
+	}
 	line := fmt.Sprintf("  %s: %s", p.Pod, text.State(string(p.State), "running"))
 	if p.Why != "" {
 		line += ": " + p.Why

@@ -48,6 +48,7 @@ func (p *Passphrase) existing(ctx context.Context, path string, encrypted []byte
 	if p.File != "" {
 		return p.read()
 	}
+	question := "Passphrase of " + path
 	if ring := p.keyring(); ring != nil {
 		secret, found, err := ring.Get(ctx, inKeyring(encrypted))
 		if err != nil && !p.CanAsk() {
@@ -56,11 +57,15 @@ func (p *Passphrase) existing(ctx context.Context, path string, encrypted []byte
 		if found {
 			return secret, nil
 		}
+		question += ", which your keyring does not have"
+		if err != nil {
+			question = fmt.Sprintf("Passphrase of %s (cannot read your keyring: %v)", path, err)
+		}
 	}
 	if !p.CanAsk() {
 		return "", exit.Usagef("%s has a passphrase, and there is no terminal to ask for it: use --passphrase-file", path)
 	}
-	return p.Ask(ctx, "Passphrase of "+path+": ")
+	return p.Ask(ctx, question+": ")
 }
 
 // chosen returns the passphrase for a new key, empty if it gets none: the user has entered none, or

@@ -128,7 +128,10 @@ func (r *recorder) export(ctx context.Context, u *refitv1alpha1.ClusterUpgrade, 
 	if len(fresh) > 0 && !r.offer(ctx, fresh) {
 		r.mu.Lock()
 		for i := range fresh {
-			delete(r.exported[u.UID], fresh[i].ID) // the next change of the object offers them again
+			if known := r.exported[u.UID]; known[fresh[i].ID] {
+				delete(known, fresh[i].ID) // the next change of the object offers them again
+				r.remembered--
+			}
 		}
 		r.mu.Unlock()
 	}

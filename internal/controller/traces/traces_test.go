@@ -254,6 +254,7 @@ func TestAnUnreachableCollectorIsLoggedOnceAndCounted(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		c.set(nil)
 		time.Sleep(time.Minute)
+		stop()
 		if len(*lines) != 2 || !strings.Contains((*lines)[0], "connection refused") || !strings.Contains((*lines)[1], "again") {
 			t.Errorf("logged %q", *lines)
 		}

@@ -86,7 +86,10 @@ func (s *Store) extract(ctx context.Context, archive refitv1alpha1.Blob, files [
 	err = extractMembers(ctx, from, files, s.writeMember)
 	if err == nil {
 		for _, f := range files {
-			if err = s.admit(ctx, f.Blob); err != nil {
+			if err = s.admit(ctx, f.Blob); errors.Is(err, errWrongContent) { // it had its digest when it was written
+				err = local(fmt.Errorf("the store returns other content of %s than was written", f.Name))
+			}
+			if err != nil {
 				break
 			}
 		}

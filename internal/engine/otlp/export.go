@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	spans "github.com/refit-dev/refit/internal/upgrade/trace"
 )
 
@@ -25,6 +26,9 @@ type Exporter struct {
 
 // exportTimeout bounds one request; OTEL_EXPORTER_OTLP_TIMEOUT cannot raise it.
 const exportTimeout = 10 * time.Second
+
+// maxError bounds the text of an error, which may have a whole response of the collector.
+const maxError = 512
 
 // endpoints are the variables that have the URL of a collector.
 var endpoints = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
@@ -82,7 +86,7 @@ func (e *Exporter) Export(ctx context.Context, all []spans.Span) error {
 		out = append(out, readOnly(&all[i], e.resource))
 	}
 	if err := e.to.ExportSpans(ctx, out); err != nil {
-		return fmt.Errorf("cannot export traces: %w", err)
+		return fmt.Errorf("cannot export traces: %s", refitv1alpha1.Clip(err.Error(), maxError))
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func Ref(b *refitv1alpha1.EtcdBackup) refitv1alpha1.BackupRef {
 func Taking(all []refitv1alpha1.EtcdBackup, except *refitv1alpha1.EtcdBackup) map[string]string {
 	out := map[string]string{}
 	for i := range all {
-		if b := &all[i]; b.UID != except.UID && b.Status.StartTime != nil {
+		if b := &all[i]; b.UID != except.UID && b.Status.StartTime != nil && b.DeletionTimestamp.IsZero() {
 			out[b.Status.Node] = b.Name
 		}
 	}
@@ -158,7 +158,8 @@ func (o *Observation) start() Action {
 		return Action{Kind: Start, Node: n, Location: o.Location}
 	}
 	wait := &Wait{Reason: ReasonNoSuitableNode, Message: "No control plane node can take the backup now: " + why}
-	wait.Stalled = o.Now.Sub(o.Backup.Status.IdleSince(o.Backup.CreationTimestamp.Time)) > takeTimeout
+	// An attempt of another EtcdBackup ends by itself.
+	wait.Stalled = len(o.Taking) == 0 && o.Now.Sub(o.Backup.Status.IdleSince(o.Backup.CreationTimestamp.Time)) > takeTimeout
 	return Action{Kind: Waiting, Wait: wait}
 }
 

@@ -35,7 +35,11 @@ func (m *builder) proveImage(ctx context.Context, r *registry, name, image, dige
 // compiled into Refit, or the user has accepted it. The name is that of the file in the list of
 // digests.
 func (m *builder) proveUnsigned(name, address, digest string) error {
-	if known, ok := m.known()[name]; (ok && known == digest) || m.accepts(address, digest) {
+	known, ok := m.known()[name]
+	if ok && known != digest {
+		return fmt.Errorf("%s has the digest %s, but upstream's %s has %s. Use another source", address, digest, name, known)
+	}
+	if ok || m.accepts(address, digest) {
 		return nil
 	}
 	return &unconfirmedError{content: address, digest: digest}

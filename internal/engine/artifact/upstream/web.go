@@ -101,11 +101,13 @@ func (w Web) Download(ctx context.Context, address string, limit int64, to io.Wr
 	w.doing(address)
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
-	stalled := time.AfterFunc(requestTimeout, cancel)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	stalled := time.AfterFunc(requestTimeout, func() { stop(fmt.Errorf("the server sent nothing for %s", requestTimeout)) })
 	defer stalled.Stop()
 	response, err := sendBy(ctx, downloader, http.MethodGet, address, nil, http.NoBody)
 	if err != nil {
-		return 0, err
+		return 0, because(ctx, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -114,13 +116,21 @@ func (w Web) Download(ctx context.Context, address string, limit int64, to io.Wr
 	size, err := io.Copy(to, io.LimitReader(&progressing{response.Body, stalled}, limit+1))
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("cannot download %s: %w", address, err)
+		return 0, fmt.Errorf("cannot download %s: %w", address, because(ctx, err))
 	case size > limit:
 		return 0, fmt.Errorf("%s is larger than %d bytes", address, limit)
 	case response.ContentLength >= 0 && size != response.ContentLength:
 		return 0, fmt.Errorf("cannot download %s: it ended after %d of %d bytes", address, size, response.ContentLength)
 	}
 	return size, nil
+}
+
+// because returns why a context has ended instead of an error that this caused.
+func because(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
 }
 
 // progressing restarts a timer whenever something was read.
