@@ -132,12 +132,12 @@ type PlanSummary struct {
 	// target.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=5
 	Hops []Hop `json:"hops,omitempty"`
 	// stages are the stages of the plan, in order.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:MaxItems=26
 	Stages []StageSummary `json:"stages,omitempty"`
 	// estimate is the estimated duration of the upgrade when the plan was made.
 	// +optional

@@ -70,7 +70,7 @@ type EtcdBackupSpec struct {
 	// hops are the ClusterReleases to rehearse, in the order of the upgrade.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=5
 	Hops []ReleaseRef `json:"hops,omitempty"`
 }
 
@@ -201,7 +201,7 @@ type BackupResult struct {
 	// first hop that has a problem.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=5
 	// +kubebuilder:validation:XValidation:rule="self.map(h, has(h.findings) ? h.findings.size() : 0).sum() <= 16",message="all hops together may list at most 16 findings"
 	Rehearsed []RehearsedHop `json:"rehearsed,omitempty"`
 }

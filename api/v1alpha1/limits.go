@@ -9,8 +9,8 @@ const (
 	// all.
 	MaxFailures = 16
 	// MaxHops and MaxStages are how long a plan can be. An EtcdBackup can rehearse all its hops.
-	MaxHops   = 8
-	MaxStages = 50
+	MaxHops   = 5
+	MaxStages = 26
 	// MaxStatusMessage is the length of an operation's status.message.
 	MaxStatusMessage = 512
 	// MaxWaiting is the number of entries in status.waiting, MaxWaitingMessage and
