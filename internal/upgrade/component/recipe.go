@@ -1,0 +1,235 @@
+package component
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// MaxRecipeSteps is how many steps a recipe can have: the journal of an upgrade lists them all,
+// together with those that every upgrade has.
+const MaxRecipeSteps = 20
+
+// maxFreeze is the longest freeze. It blocks users and their controllers.
+const maxFreeze = 2 * time.Hour
+
+// defaultRecipe is the recipe of a component without one.
+var defaultRecipe = []refitv1alpha1.RecipeStep{
+	{CRDs: &refitv1alpha1.RecipeCRDs{}},
+	{Wave: &refitv1alpha1.RecipeWave{Name: "all"}},
+	{Verify: &refitv1alpha1.RecipeVerify{Ready: refitv1alpha1.VerifyAll}},
+}
+
+// Compile returns the steps of an upgrade: those that every upgrade has, and those of the recipe.
+// Each error names the step of the recipe.
+func Compile(recipe []refitv1alpha1.RecipeStep) ([]Step, error) {
+	if len(recipe) == 0 {
+		recipe = defaultRecipe
+	}
+	if len(recipe) > MaxRecipeSteps {
+		return nil, fmt.Errorf("the recipe has %d steps, at most %d are possible", len(recipe), MaxRecipeSteps)
+	}
+	c := compiler{count: map[StepKind]int{}}
+	for i := range recipe {
+		if err := c.add(&recipe[i]); err != nil {
+			return nil, fmt.Errorf("recipe[%d]: %w", i, err)
+		}
+	}
+	if err := c.complete(); err != nil {
+		return nil, fmt.Errorf("recipe: %w", err)
+	}
+	steps := []Step{newStep(StepCheck, string(StepCheck)), newStep(StepSave, string(StepSave))}
+	steps = append(steps, c.freeze...)
+	steps = append(steps, newStep(StepKeepCRDs, string(StepKeepCRDs)), newStep(StepAdopt, string(StepAdopt)))
+	steps = append(steps, c.steps...)
+	return append(steps, newStep(StepCommit, string(StepCommit)), newStep(StepSweep, string(StepSweep))), nil
+}
+
+type compiler struct {
+	freeze []Step
+	steps  []Step
+	count  map[StepKind]int
+	waves  []string
+	rest   bool // the wave of everything else was added
+}
+
+// add adds one step of a recipe. The order that an upgrade needs is not left to the publisher: a
+// freeze comes first, CRDs precede every wave, and verification is last.
+func (c *compiler) add(r *refitv1alpha1.RecipeStep) error {
+	kind, err := kindOf(r)
+	if err != nil {
+		return err
+	}
+	if c.count[StepVerify] > 0 {
+		return errors.New("verify must be the last step")
+	}
+	if err := validate(r); err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	if kind == "" { // a requirement is checked with the plan, and again in the step check
+		return nil
+	}
+	c.count[kind]++
+	step := newStep(kind, string(kind))
+	step.Recipe = r
+	switch kind {
+	case StepFreeze:
+		if len(c.steps) > 0 || c.count[StepFreeze] > 1 {
+			return errors.New("freeze must be the first step that changes anything, and occur once")
+		}
+		c.freeze = append(c.freeze, step)
+		return nil
+	case StepCRDs:
+		if len(c.steps) > 0 {
+			return errors.New("crds must precede every step but freeze, and occur once")
+		}
+	case StepWave:
+		if err := c.addWave(r.Wave, &step); err != nil {
+			return err
+		}
+	case StepVerify:
+	default:
+		step.Name = fmt.Sprintf("%s-%d", kind, c.count[kind])
+	}
+	c.steps = append(c.steps, step)
+	return nil
+}
+
+var waveName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// maxWaveName lets the name of a step and of its undo fit the journal.
+const maxWaveName = 20
+
+func (c *compiler) addWave(w *refitv1alpha1.RecipeWave, step *Step) error {
+	switch {
+	case !waveName.MatchString(w.Name) || len(w.Name) > maxWaveName:
+		return fmt.Errorf("wave %q: a name has up to %d lower case letters, digits and dashes", w.Name, maxWaveName)
+	case slices.Contains(c.waves, w.Name):
+		return fmt.Errorf("wave %s occurs twice", w.Name)
+	case c.rest:
+		return fmt.Errorf("wave %s follows the wave of everything else", w.Name)
+	}
+	step.Name, step.Wave = "wave-"+w.Name, len(c.waves)
+	c.waves, c.rest = append(c.waves, w.Name), len(w.Objects) == 0
+	return nil
+}
+
+// complete requires that everything is upgraded and verified. CRDs are upgraded even if the recipe
+// does not mention them.
+func (c *compiler) complete() error {
+	switch {
+	case !c.rest:
+		return errors.New("the last wave must have no objects: it upgrades everything else")
+	case c.count[StepVerify] == 0:
+		return errors.New("verify is missing")
+	}
+	if c.count[StepCRDs] == 0 {
+		c.steps = append([]Step{newStep(StepCRDs, string(StepCRDs))}, c.steps...)
+	}
+	return nil
+}
+
+// kindOf returns the kind of a step, empty for a requirement.
+func kindOf(r *refitv1alpha1.RecipeStep) (StepKind, error) {
+	var kinds []StepKind
+	for _, word := range []struct {
+		kind StepKind
+		set  bool
+	}{
+		{"", r.Require != nil},
+		{StepFreeze, r.Freeze != nil},
+		{StepCRDs, r.CRDs != nil},
+		{StepWave, r.Wave != nil},
+		{StepWait, r.Wait != nil},
+		{StepTouch, r.Touch != nil},
+		{StepRecreate, r.Recreate != nil},
+		{StepPatch, r.Patch != nil},
+		{StepVerify, r.Verify != nil},
+	} {
+		if word.set {
+			kinds = append(kinds, word.kind)
+		}
+	}
+	if len(kinds) != 1 {
+		return "", fmt.Errorf("a step has exactly one of require, freeze, crds, wave, wait, touch, recreate, patch and verify; this one has %d", len(kinds))
+	}
+	return kinds[0], nil
+}
+
+// validate checks the fields of a step.
+func validate(r *refitv1alpha1.RecipeStep) error {
+	switch {
+	case r.Require != nil:
+		if r.Require.Peers == nil {
+			return errors.New("peers is missing")
+		}
+		return validateResource(r.Require.Peers.ListedBy)
+	case r.Freeze != nil:
+		return validateFreeze(r.Freeze)
+	case r.Wait != nil:
+		return validateObjects(refitv1alpha1.RecipeObjects{Kind: r.Wait.Kind, Limit: r.Wait.Limit})
+	case r.Touch != nil:
+		return validateObjects(r.Touch.RecipeObjects)
+	case r.Recreate != nil:
+		return validateObjects(r.Recreate.RecipeObjects)
+	case r.Patch != nil:
+		if !strings.HasPrefix(r.Patch.Path, "/") {
+			return fmt.Errorf("path %q is not a JSON pointer", r.Patch.Path)
+		}
+		if err := validateVariables(r.Patch.Value); err != nil {
+			return err
+		}
+		return validateObjects(r.Patch.RecipeObjects)
+	}
+	return nil
+}
+
+func validateFreeze(f *refitv1alpha1.RecipeFreeze) error {
+	switch {
+	case f.Limit.Duration <= 0 || f.Limit.Duration > maxFreeze:
+		return fmt.Errorf("limit must be between 1s and %s", maxFreeze)
+	case len(f.Deny.Operations) == 0 || len(f.Deny.Resources) == 0:
+		return errors.New("deny needs operations and resources")
+	}
+	for _, operation := range f.Deny.Operations {
+		if !slices.Contains([]string{"CREATE", "UPDATE", "DELETE"}, operation) {
+			return fmt.Errorf("operation %q is not CREATE, UPDATE or DELETE", operation)
+		}
+	}
+	for _, resource := range f.Deny.Resources {
+		if err := validateResource(resource); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var resourceName = regexp.MustCompile(`^[a-z][a-z0-9]*(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
+
+// validateResource requires a resource of a named group: a freeze of core resources could stop the
+// cluster itself.
+func validateResource(name string) error {
+	if !resourceName.MatchString(name) || len(name) > 253 {
+		return fmt.Errorf("%q is not a resource with its group, such as foreignclusters.core.liqo.io", name)
+	}
+	return nil
+}
+
+var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
+
+func validateObjects(o refitv1alpha1.RecipeObjects) error {
+	switch {
+	case !kindName.MatchString(o.Kind) || len(o.Kind) > 253:
+		return fmt.Errorf("%q is not a kind with its group, such as GatewayServer.networking.liqo.io", o.Kind)
+	case o.Until != "" && o.Until != refitv1alpha1.StateReady:
+		return fmt.Errorf("until %q is not Ready", o.Until)
+	case o.Limit.Duration < 0:
+		return errors.New("limit is negative")
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package component
+
+import (
+	"slices"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Step is one step of a component's upgrade or of its rollback.
+type Step struct {
+	// Name identifies the step in the journal.
+	Name string
+	Kind StepKind
+	// Recipe is the step of the recipe that it comes from, if any.
+	Recipe *refitv1alpha1.RecipeStep
+	// Wave is the index of a wave.
+	Wave int
+	// Of is the step that a step of a rollback undoes.
+	Of string
+	// Changes is set if the step changes what runs. A failure from there on rolls back.
+	Changes bool
+	// Limit is the timeout of the step.
+	Limit time.Duration
+}
+
+// StepKind is what a step does.
+type StepKind string
+
+// The kinds of steps, in the order of an upgrade. A freeze is lifted before every end, so thawing
+// is no step.
+const (
+	StepCheck    StepKind = "check"     // check permissions, values, charts and objects again
+	StepSave     StepKind = "save"      // save the CRDs and the revision of the Helm release
+	StepFreeze   StepKind = "freeze"    // deny changes that would race with the upgrade
+	StepKeepCRDs StepKind = "keep-crds" // annotate CRDs so that Helm never deletes them
+	StepAdopt    StepKind = "adopt"     // a revision of the Helm release without CRDs
+	StepCRDs     StepKind = "crds"      // upgrade the CRDs
+	StepWave     StepKind = "wave"      // upgrade objects and wait until they are ready
+	StepWait     StepKind = "wait"      // wait for objects
+	StepTouch    StepKind = "touch"     // have objects reconciled
+	StepRecreate StepKind = "recreate"  // have objects created again
+	StepPatch    StepKind = "patch"     // set a field of objects
+	StepVerify   StepKind = "verify"    // verify the component
+	StepCommit   StepKind = "commit"    // flip the storage version of CRDs: no rollback from here on
+	StepSweep    StepKind = "sweep"     // delete what no revision has any more
+)
+
+// The steps of a rollback that undo no single step.
+const (
+	// StepUnflip stores objects in the old version again while the new conversion webhook runs.
+	StepUnflip    StepKind = "unflip"
+	StepVerifyOld StepKind = "verify-old" // verify the old version
+)
+
+// undo is how a rollback undoes a step.
+type undo int
+
+const (
+	undoNothing undo = iota
+	undoRestore      // in reverse order
+	undoRepeat       // again, once everything else is restored
+)
+
+type stepDefinition struct {
+	kind    StepKind
+	undo    undo
+	changes bool
+	limit   time.Duration
+}
+
+// definitions lists every kind of step.
+var definitions = []stepDefinition{
+	{kind: StepCheck, limit: 5 * time.Minute},
+	{kind: StepSave, limit: 5 * time.Minute},
+	{kind: StepFreeze, limit: time.Minute},
+	{kind: StepKeepCRDs, limit: 2 * time.Minute},
+	{kind: StepAdopt, limit: 5 * time.Minute},
+	{kind: StepCRDs, limit: 15 * time.Minute, undo: undoRestore, changes: true},
+	{kind: StepWave, limit: 15 * time.Minute, undo: undoRestore, changes: true},
+	{kind: StepWait, limit: 10 * time.Minute},
+	{kind: StepTouch, limit: 30 * time.Minute, undo: undoRepeat, changes: true},
+	{kind: StepRecreate, limit: 30 * time.Minute, undo: undoRepeat, changes: true},
+	{kind: StepPatch, limit: 30 * time.Minute, undo: undoRestore, changes: true},
+	{kind: StepVerify, limit: 15 * time.Minute, changes: true},
+	{kind: StepCommit, limit: 30 * time.Minute},
+	{kind: StepSweep, limit: 5 * time.Minute},
+	{kind: StepUnflip, limit: 30 * time.Minute},
+	{kind: StepVerifyOld, limit: 15 * time.Minute},
+}
+
+func definition(kind StepKind) stepDefinition {
+	for _, d := range definitions {
+		if d.kind == kind {
+			return d
+		}
+	}
+	return stepDefinition{kind: kind}
+}
+
+func newStep(kind StepKind, name string) Step {
+	d := definition(kind)
+	return Step{Name: name, Kind: kind, Changes: d.changes, Limit: d.limit}
+}
+
+// undoName is the name of the step that undoes another one.
+func undoName(step string) string { return "undo-" + step }
+
+// Rollback returns the steps that roll an upgrade back. Only those whose forward step has started
+// are run. Storage versions come first, while the new conversion webhook runs; then every step in
+// reverse; then what must happen again under the old version.
+func Rollback(steps []Step) (back []Step) {
+	for _, s := range steps {
+		if s.Kind == StepCRDs {
+			unflip := newStep(StepUnflip, string(StepUnflip))
+			unflip.Of = s.Name
+			back = append(back, unflip)
+		}
+	}
+	for _, s := range slices.Backward(steps) {
+		if definition(s.Kind).undo == undoRestore {
+			back = append(back, inverse(s))
+		}
+	}
+	for _, s := range steps {
+		if definition(s.Kind).undo == undoRepeat {
+			back = append(back, inverse(s))
+		}
+	}
+	return append(back, newStep(StepVerifyOld, string(StepVerifyOld)), newStep(StepSweep, undoName(string(StepSweep))))
+}
+
+func inverse(s Step) Step {
+	s.Of, s.Name = s.Name, undoName(s.Name)
+	return s
+}
