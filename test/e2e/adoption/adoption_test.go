@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/e2e/upstream"
 	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 	"github.com/refit-dev/refit/test/testbed/versions"
@@ -31,8 +32,9 @@ func TestAdoption(t *testing.T) {
 			}, false)
 			parts, err := s.Release(t.Context(), bed.Newer)
 			bed.Must(t, err)
-			u := newUpstream(t, s.Gateway().String(), parts)
-			bed.OnNodes(t, s.Nodes(), u.useRegistry)
+			host := s.Gateway().String()
+			u := upstream.New(t, host, bed.StartRegistry(t, host, t.TempDir()), parts)
+			bed.OnNodes(t, s.Nodes(), u.UseRegistry)
 			user := newUser(t, s, u)
 			if kind == builder.InstallBinaries {
 				bed.OnNodes(t, s.Nodes(), alter)
@@ -109,36 +111,18 @@ func isAt(t *testing.T, s *bed.Site) {
 	}
 }
 
-// useRegistry lets containerd pull images of registry.k8s.io from the mirror, as hosts behind one
-// are configured.
-func (u *upstream) useRegistry(ctx context.Context, n *cluster.Node) error {
-	const config = "/etc/containerd/config.toml"
-	text, err := bed.ReadOn(ctx, n, config)
-	if err != nil {
-		return err
-	}
-	text += "\n[plugins.'io.containerd.cri.v1.images'.registry]\n  config_path = '/etc/containerd/certs.d'\n"
-	hosts := fmt.Sprintf("server = 'https://registry.k8s.io'\n\n[host.'http://%s']\n  capabilities = ['pull', 'resolve']\n", u.registry)
-	_, made := n.Exec(ctx, "mkdir", "-p", "/etc/containerd/certs.d/registry.k8s.io")
-	if err := errors.Join(made, bed.WriteOn(ctx, n, "/etc/containerd/certs.d/registry.k8s.io/hosts.toml", hosts), bed.WriteOn(ctx, n, config, text)); err != nil {
-		return err
-	}
-	_, err = n.Exec(ctx, "systemctl", "restart", "containerd")
-	return err
-}
-
 // user is somebody with the CLI, a kubeconfig, and mirrors of upstream in the configuration.
 type user struct {
 	environment []string
 	commands    int
 }
 
-func newUser(t *testing.T, s *bed.Site, u *upstream) *user {
+func newUser(t *testing.T, s *bed.Site, u *upstream.Upstream) *user {
 	t.Helper()
 	home := t.TempDir()
 	settings := filepath.Join(home, ".config/refit")
 	bed.Must(t, os.MkdirAll(settings, 0o700))
-	bed.Must(t, os.WriteFile(filepath.Join(settings, "upstream.yaml"), []byte(u.mirrors()), 0o600))
+	bed.Must(t, os.WriteFile(filepath.Join(settings, "upstream.yaml"), []byte(u.Configuration()), 0o600))
 	return &user{environment: append(os.Environ(),
 		"PATH="+filepath.Dir(s.Refit)+":"+os.Getenv("PATH"), "HOME="+home, "XDG_CONFIG_HOME=", "KUBECONFIG="+s.KubeconfigFile(), "TERM=xterm", "COLUMNS=120",
 	)}

@@ -46,6 +46,21 @@ func (b *Bed) CreateRelease(t *testing.T, version string) *Release {
 	return r
 }
 
+// AddRelease adds the ClusterRelease of a version with `refit release add` and flags that say where
+// its content is.
+func (s *Site) AddRelease(t *testing.T, version string, flags ...string) *Release {
+	t.Helper()
+	parts, err := s.Release(t.Context(), version)
+	Must(t, err)
+	s.RunRefit(t, append([]string{"release", "add", version, "--key", s.Key.Private, "--yes"}, flags...)...)
+	manifest, err := s.Kubectl(t.Context(), nil, "get", "clusterrelease", "kubernetes-"+version, "-o", "yaml")
+	Must(t, err)
+	r := &Release{Parts: parts}
+	Must(t, r.read(manifest))
+	s.releases[version] = r
+	return r
+}
+
 // read takes the values that an order needs from a ClusterRelease's manifest.
 func (r *Release) read(manifest []byte) error {
 	var object refitv1alpha1.ClusterRelease

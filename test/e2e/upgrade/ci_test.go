@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/e2e/upstream"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -16,13 +17,20 @@ import (
 // for a person must be described before the limit of the whole run ends the test.
 const wholeCI = 12 * time.Minute
 
-// TestUpgradeCI is the gate for every change: Refit is installed, backs up a small cluster with a
-// workload, rehearses its upgrade and upgrades it while its controllers are killed, restores etcd
-// from a backup, and is uninstalled without leftovers.
+// TestUpgradeCI is the gate for every change: Refit is installed, adds a ClusterRelease with
+// content of mirrors of upstream, backs up a small cluster with a workload, rehearses its upgrade
+// and upgrades it while its controllers are killed, restores etcd from a backup, and is uninstalled
+// without leftovers.
 func TestUpgradeCI(t *testing.T) {
 	begun := time.Now()
 	s := newSite(t, cluster.Spec{Name: "upci", Workers: 2, Kubernetes: older}, inCluster)
-	r := s.CreateRelease(t, newer)
+	parts, err := s.Release(t.Context(), newer)
+	must(t, err)
+	host := s.Gateway().String()
+	u := upstream.New(t, host, upstream.StartRegistry(t, host), parts)
+	bed.OnNodes(t, s.Nodes(), u.UseRegistry)
+	must(t, s.WaitReady(t.Context(), recovery))
+	r := s.AddRelease(t, newer, u.Flags()...)
 	t.Logf("cluster, Refit and ClusterRelease after %.0f s", time.Since(begun).Seconds())
 
 	monitor := s.monitor(t)
