@@ -206,8 +206,15 @@ func validateFreeze(f *refitv1alpha1.RecipeFreeze) error {
 			return err
 		}
 	}
+	for _, namespace := range f.Except.ServiceAccountsIn {
+		if !namespaceName.MatchString(namespace) {
+			return fmt.Errorf("%q is not a namespace", namespace)
+		}
+	}
 	return nil
 }
+
+var namespaceName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 var resourceName = regexp.MustCompile(`^[a-z][a-z0-9]*(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
 

@@ -85,6 +85,7 @@ func TestInvalidRecipes(t *testing.T) {
 		{"recipe[0]: freeze: limit must be", []step{freeze(func(f *refitv1alpha1.RecipeFreeze) { f.Limit = metav1.Duration{Duration: 100 * time.Hour} })}},
 		{"recipe[0]: freeze: operation", []step{freeze(func(f *refitv1alpha1.RecipeFreeze) { f.Deny.Operations = []string{"CONNECT"} })}},
 		{`recipe[0]: freeze: "pods"`, []step{freeze(func(f *refitv1alpha1.RecipeFreeze) { f.Deny.Resources = []string{"pods"} })}},
+		{`recipe[0]: freeze: "x' || true"`, []step{freeze(func(f *refitv1alpha1.RecipeFreeze) { f.Except.ServiceAccountsIn = []string{"x' || true"} })}},
 		{`recipe[0]: touch: "Node"`, []step{touch(refitv1alpha1.RecipeObjects{Kind: "Node"})}},
 		{`recipe[0]: touch: until "Gone"`, []step{touch(refitv1alpha1.RecipeObjects{Kind: "Thing.example.com", Until: "Gone"})}},
 		{`recipe[0]: patch: path "spec"`, []step{{Patch: &refitv1alpha1.RecipePatch{Path: "spec"}}}},

@@ -1,0 +1,3 @@
+// Package object changes objects of a component while it is upgraded: it freezes resources with an
+// admission policy and lifts the freeze.
+package object

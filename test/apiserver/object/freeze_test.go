@@ -1,0 +1,147 @@
+//go:build apiserver
+
+package object
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/object"
+	"github.com/refit-dev/refit/test/apiserver"
+)
+
+const refitUser = "system:serviceaccount:refit-system:refit-components"
+
+// leases stand for the objects of a component.
+func leases(operations ...string) refitv1alpha1.RecipeFreeze {
+	return refitv1alpha1.RecipeFreeze{
+		Limit:  metav1.Duration{Duration: time.Minute},
+		Deny:   refitv1alpha1.RecipeDeny{Operations: operations, Resources: []string{"leases.coordination.k8s.io"}},
+		Except: refitv1alpha1.RecipeExcept{ServiceAccountsIn: []string{"liqo"}},
+	}
+}
+
+type world struct {
+	t       *testing.T
+	server  *apiserver.Server
+	freezer *object.Freezer
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	s := apiserver.Shared(t, apiserver.Options{})
+	w := &world{t: t, server: s}
+	w.freezer = &object.Freezer{Client: w.as(refitUser), Username: refitUser, Namespace: "default", Manager: "refit-components"}
+	return w
+}
+
+func (w *world) as(user string) client.Client {
+	w.t.Helper()
+	return w.client(w.server.As(w.t, user, "system:masters"))
+}
+
+func (w *world) client(config *rest.Config) client.Client {
+	w.t.Helper()
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) context() context.Context {
+	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	w.t.Cleanup(cancel)
+	return ctx
+}
+
+func (w *world) freeze(component string, freeze refitv1alpha1.RecipeFreeze) {
+	w.t.Helper()
+	if err := w.freezer.Freeze(w.context(), component, freeze); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = w.freezer.Thaw(context.WithoutCancel(w.t.Context()), component) })
+}
+
+func (w *world) thaw(component string) {
+	w.t.Helper()
+	if err := w.freezer.Thaw(w.context(), component); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) creates(user, name string) error {
+	return w.as(user).Create(w.context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}})
+}
+
+func TestFreezeHoldsAndThaws(t *testing.T) {
+	w := newWorld(t)
+	w.freeze("liqo", leases("CREATE"))
+
+	err := w.creates("alice", "frozen")
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "component liqo is being upgraded: CREATE of this resource is denied until it ends") {
+		t.Fatalf("a user creates an object: %v", err)
+	}
+	for _, user := range []string{refitUser, "system:serviceaccount:liqo:controller", "system:serviceaccount:kube-system:generic-garbage-collector"} {
+		if err := w.creates(user, "by-"+user[strings.LastIndex(user, ":")+1:]); err != nil {
+			t.Errorf("%s cannot create an object: %v", user, err)
+		}
+	}
+	// Users of another namespace with the same prefix are denied.
+	if err := w.creates("system:serviceaccount:liqo-evil:controller", "evil"); !apierrors.IsForbidden(err) {
+		t.Errorf("a ServiceAccount of another namespace creates an object: %v", err)
+	}
+	// Other operations are not denied.
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "by-controller", Namespace: "default"}}
+	if err := w.as("alice").Delete(w.context(), lease); err != nil {
+		t.Errorf("a user cannot delete an object: %v", err)
+	}
+	if frozen, err := w.freezer.Frozen(w.context()); err != nil || !slices.Equal(frozen, []string{"liqo"}) {
+		t.Errorf("frozen: %v, %v", frozen, err)
+	}
+
+	w.thaw("liqo")
+	if err := w.creates("alice", "thawed"); err != nil {
+		t.Errorf("a user cannot create an object after the thaw: %v", err)
+	}
+	if frozen, err := w.freezer.Frozen(w.context()); err != nil || len(frozen) > 0 {
+		t.Errorf("still frozen: %v, %v", frozen, err)
+	}
+}
+
+func TestFreezeAndThawCanBeRepeated(t *testing.T) {
+	w := newWorld(t)
+	w.thaw("twice") // nothing is frozen
+	w.freeze("twice", leases("CREATE"))
+	w.freeze("twice", leases("CREATE", "DELETE")) // the recipe of another version
+	if err := w.creates(refitUser, "twice"); err != nil {
+		t.Fatal(err)
+	}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "twice", Namespace: "default"}}
+	if err := w.as("alice").Delete(w.context(), lease); !apierrors.IsForbidden(err) {
+		t.Errorf("a user deletes an object: %v", err)
+	}
+	w.thaw("twice")
+	w.thaw("twice")
+}
+
+func TestFreezesOfTwoComponents(t *testing.T) {
+	w := newWorld(t)
+	w.freeze("one", leases("CREATE"))
+	w.freeze("one-more", leases("CREATE"))
+	w.thaw("one")
+	if err := w.creates("alice", "still"); !apierrors.IsForbidden(err) {
+		t.Errorf("the freeze of the other component is lifted: %v", err)
+	}
+	w.thaw("one-more")
+}
