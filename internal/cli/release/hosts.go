@@ -52,12 +52,10 @@ func (c *Creation) parseKinds() error {
 // For selects the kinds and platforms of the hosts of a cluster, as their agents report them, and
 // the repository of its images, unless the user named another one.
 func (c *Creation) For(s *cluster.Snapshot) error {
-	c.Servers.Kinds, c.Servers.Archs = nil, nil
+	c.Servers.Kinds, c.Servers.Archs, c.Servers.Hosts = nil, nil, nil
 	c.Servers.PartKinds, c.Servers.Plugins = map[refitv1alpha1.Part][]refitv1alpha1.PackageKind{}, nil
 	for _, part := range node.Parts() {
-		if !node.IsKubernetes(part) {
-			c.Servers.PartKinds[part] = nil // until a host has it
-		}
+		c.Servers.PartKinds[part] = nil // until a host has it
 	}
 	var unknown []string
 	allPlugins := false // an older agent does not list them
@@ -73,9 +71,14 @@ func (c *Creation) For(s *cluster.Snapshot) error {
 		if kind := n.Report.PackageKind; !slices.Contains(c.Servers.Kinds, kind) {
 			c.Servers.Kinds = append(c.Servers.Kinds, kind)
 		}
-		allPlugins = !c.addParts(node.ReportedParts(n.Report)) || allPlugins
-		if arch := cmp.Or(n.Report.Arch, n.Arch); !slices.Contains(c.Servers.Archs, arch) {
-			c.Servers.Archs = append(c.Servers.Archs, arch)
+		h := create.Host{Name: n.Name, Arch: cmp.Or(n.Report.Arch, n.Arch), Parts: node.ReportedParts(n.Report)}
+		c.Servers.Hosts = append(c.Servers.Hosts, h)
+		for _, part := range []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet} { // a missing one is installed
+			c.addKind(part, n.Report.PackageKind)
+		}
+		allPlugins = !c.addParts(h.Parts) || allPlugins
+		if !slices.Contains(c.Servers.Archs, h.Arch) {
+			c.Servers.Archs = append(c.Servers.Archs, h.Arch)
 		}
 	}
 	if len(unknown) > 0 {
@@ -93,15 +96,18 @@ func (c *Creation) For(s *cluster.Snapshot) error {
 	return nil
 }
 
-// addParts adds how the parts besides Kubernetes are installed on a host. It reports whether the
+func (c *Creation) addKind(part refitv1alpha1.Part, kind refitv1alpha1.PackageKind) {
+	if kinds := c.Servers.PartKinds[part]; !slices.Contains(kinds, kind) {
+		c.Servers.PartKinds[part] = append(kinds, kind)
+	}
+}
+
+// addParts adds how the parts are installed on a host. It reports whether the
 // CNI plugins of the host are known.
 func (c *Creation) addParts(parts []refitv1alpha1.PartFacts) (known bool) {
 	known = true
 	for _, part := range parts {
-		kinds, separate := c.Servers.PartKinds[part.Part]
-		if separate && !slices.Contains(kinds, part.Kind) {
-			c.Servers.PartKinds[part.Part] = append(kinds, part.Kind)
-		}
+		c.addKind(part.Part, part.Kind)
 		if part.Part != refitv1alpha1.PartCNI || part.Kind != refitv1alpha1.PackageBinary {
 			continue
 		}

@@ -37,6 +37,18 @@ func TestPartsOfTheHostsOfACluster(t *testing.T) {
 		}
 		return n
 	}
+	mixed := hostOf("m", refitv1alpha1.PackageBinary, "amd64")
+	mixed.Report.Parts = []refitv1alpha1.PartFacts{
+		{Part: refitv1alpha1.PartKubeadm, Absent: true}, {Part: refitv1alpha1.PartKubectl, Kind: refitv1alpha1.PackageDeb, Package: "kubectl"},
+	}
+	creation := &Creation{}
+	err := creation.For(&cluster.Snapshot{Nodes: []cluster.Node{mixed}})
+	if got := creation.Servers.PartKinds; err != nil || fmt.Sprint(got[refitv1alpha1.PartKubeadm], got[refitv1alpha1.PartKubectl]) != "[Binary] [Deb]" {
+		t.Errorf("%v %v", got, err)
+	}
+	if hosts := creation.Servers.Hosts; len(hosts) != 1 || hosts[0].Name != "m" || hosts[0].Arch != "amd64" || len(hosts[0].Parts) != 5 {
+		t.Errorf("%+v", hosts)
+	}
 	for situation, c := range map[string]struct {
 		nodes   []cluster.Node
 		kinds   string // of containerd, runc and the CNI plugins

@@ -88,6 +88,17 @@ func FilesOf(p refitv1alpha1.ReleasePayload, os, arch string, part refitv1alpha1
 	return out
 }
 
+// MissingParts describes the parts that a host needs and that a ClusterRelease has for other hosts
+// only, or not at all.
+func MissingParts(p refitv1alpha1.ReleasePayload, os, arch string, installed []refitv1alpha1.PartFacts) (out []string) {
+	for _, part := range NeededParts(p, installed) {
+		if len(FilesOf(p, os, arch, part)) == 0 {
+			out = append(out, DescribePart(part))
+		}
+	}
+	return out
+}
+
 // ImagesOf returns the images of a ClusterRelease that a host needs, and the names of those that it
 // has for other platforms only, although their names are those of all platforms.
 func ImagesOf(p refitv1alpha1.ReleasePayload, os, arch string, controlPlane bool) (images []refitv1alpha1.ReleaseImage, missing []string) {

@@ -35,12 +35,7 @@ func missingParts(h hop, n *node, arch string, installed []refitv1alpha1.PartFac
 	if h.release == nil || len(installed) == 0 { // PackageKindUnknown reports a host without a known kind
 		return nil
 	}
-	var missing []string
-	for _, part := range hostparts.NeededParts(h.release.Payload, installed) {
-		if len(hostparts.FilesOf(h.release.Payload, "linux", arch, part)) == 0 {
-			missing = append(missing, hostparts.DescribePart(part))
-		}
-	}
+	missing := hostparts.MissingParts(h.release.Payload, "linux", arch, installed)
 	_, images := hostparts.ImagesOf(h.release.Payload, "linux", arch, n.ControlPlane)
 	for _, image := range images {
 		missing = append(missing, "image "+image)

@@ -132,6 +132,38 @@ func TestArchivesForTheHostsOfACluster(t *testing.T) {
 	}
 }
 
+// Some hosts have containerd from its archive, others from packages, which upstream does not have.
+func TestHostsWithOnePartOfDifferentKinds(t *testing.T) {
+	part := func(part refitv1alpha1.Part, kind refitv1alpha1.PackageKind, name string) refitv1alpha1.PartFacts {
+		return refitv1alpha1.PartFacts{Part: part, Kind: kind, Package: name}
+	}
+	host := func(name string, parts ...refitv1alpha1.PartFacts) Host {
+		return Host{Name: name, Arch: arch, Parts: append(parts,
+			part(refitv1alpha1.PartKubeadm, refitv1alpha1.PackageBinary, ""), part(refitv1alpha1.PartKubelet, refitv1alpha1.PackageBinary, ""))}
+	}
+	plain := part(refitv1alpha1.PartContainerd, refitv1alpha1.PackageBinary, "")
+	vendor := part(refitv1alpha1.PartContainerd, refitv1alpha1.PackageDeb, "containerd.io")
+	for situation, c := range map[string]struct {
+		hosts []Host
+		want  string
+	}{
+		"equal hosts":   {[]Host{host("a", plain), host("b", plain)}, ""},
+		"a package":     {[]Host{host("a", plain), host("b", vendor)}, "no containerd of kind Deb (containerd.io) for linux/" + arch + ", which 1 host of the cluster needs (b)"},
+		"some packages": {[]Host{host("a", vendor), host("b", plain), host("c", vendor)}, "which 2 hosts of the cluster need (a, c)"},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			u := newUpstream(t)
+			u.archives()
+			o := u.accepting()
+			o.Runc, o.CNIPlugins, o.Online.Hosts = "", "", c.hosts
+			_, err := Payload(t.Context(), o)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
 func TestCompiledDigests(t *testing.T) {
 	for name, digest := range parseDigests(digestsText) {
 		if strings.Count(name, "/") != 2 || !digestPattern.MatchString(digest) {

@@ -49,6 +49,7 @@ func Payload(ctx context.Context, o Options) (Result, error) {
 		m.takeImages,    // selects the images of the folders
 		m.online,        // adds missing files and images from upstream
 		m.checkComplete, // fails if something is still missing
+		m.checkHosts,    // fails if a host of the cluster lacks its kind of a part
 		m.finish,        // sorts the result
 	} {
 		if err := step(ctx); err != nil {
@@ -135,9 +136,10 @@ func (m *builder) noKubelet() error {
 func (m *builder) missingFiles(kind refitv1alpha1.PackageKind, arch string, names map[string]bool) []string {
 	var needs []string
 	if names["kubeadm"] || names["kubelet"] || names["kubectl"] {
-		needs = append(needs, "kubeadm", "kubelet")
-		if !m.without("kubectl") {
-			needs = append(needs, "kubectl")
+		for _, part := range []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl} {
+			if !m.without(string(part)) && (m.Online == nil || m.Online.PartKinds == nil || m.Online.has(part, kind)) {
+				needs = append(needs, string(part))
+			}
 		}
 	}
 	if kind == refitv1alpha1.PackageBinary && (names["containerd"] || names["ctr"] || names["containerd-shim-runc-v2"]) {

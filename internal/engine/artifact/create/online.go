@@ -42,10 +42,7 @@ func (m *builder) online(ctx context.Context) error {
 	online := *m.Online // a user may name a platform twice
 	online.Archs = slices.Compact(slices.Sorted(slices.Values(online.Archs)))
 	m.Online = &online
-	for _, kind := range m.Online.Kinds {
-		if kind == refitv1alpha1.PackageBinary {
-			continue
-		}
+	for _, kind := range []refitv1alpha1.PackageKind{refitv1alpha1.PackageDeb, refitv1alpha1.PackageRpm} {
 		if err := m.onlinePackages(ctx, kind); err != nil {
 			return err
 		}
@@ -69,7 +66,7 @@ func (m *builder) onlineBinaries(ctx context.Context, arch string) error {
 	base := strings.TrimSuffix(cmp.Or(m.Online.Downloads, Downloads), "/")
 	for _, part := range []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl} {
 		name := string(part)
-		if m.hasBinary(name, arch) || m.without(name) || !m.Online.binaries() {
+		if m.hasBinary(name, arch) || m.without(name) || !m.Online.has(part, refitv1alpha1.PackageBinary) {
 			continue
 		}
 		address := fmt.Sprintf("%s/%s/bin/linux/%s/%s", base, m.Kubernetes, arch, name)

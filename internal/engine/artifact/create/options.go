@@ -57,18 +57,20 @@ type Online struct {
 	AcceptDigests []string
 	// Sigstore proves binaries and images, by default with the public instance of sigstore.
 	Sigstore upstream.Sigstore
-	// Kinds are the kinds of files that the hosts have. None is Binary.
+	// Kinds are the kinds of the kubelets of the hosts. None is Binary.
 	Kinds []refitv1alpha1.PackageKind
 	// PartKinds are the kinds of single parts, if they are known: hosts with packages of Kubernetes
-	// may have containerd from its archive.
+	// may have containerd from its archive. The default is Kinds.
 	PartKinds map[refitv1alpha1.Part][]refitv1alpha1.PackageKind
+	// Hosts are the hosts of the cluster that the ClusterRelease is for, if it is for one.
+	Hosts []Host
 	// Plugins are the CNI plugins that the hosts have, of those that are plain files. None is all.
 	Plugins []string
 	// Archs are the architectures by their names in Go, such as amd64.
 	Archs []string
 }
 
-// binaries reports whether binaries of Kubernetes are requested.
+// binaries reports whether a kubelet is a plain file.
 func (o *Online) binaries() bool {
 	return len(o.Kinds) == 0 || slices.Contains(o.Kinds, refitv1alpha1.PackageBinary)
 }

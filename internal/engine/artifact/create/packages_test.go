@@ -139,6 +139,24 @@ func TestPackagesFromUpstream(t *testing.T) {
 	}
 }
 
+// The kubelet of a host does not determine how its other parts are installed.
+func TestPackagesOfHostsWithABinaryKubelet(t *testing.T) {
+	binary, both := []refitv1alpha1.PackageKind{refitv1alpha1.PackageBinary}, []refitv1alpha1.PackageKind{refitv1alpha1.PackageBinary, refitv1alpha1.PackageDeb}
+	p := newPackages(t, newUpstream(t))
+	o := p.options(refitv1alpha1.PackageBinary)
+	o.CNIPlugins, o.Online.PartKinds = "1.9.1", map[refitv1alpha1.Part][]refitv1alpha1.PackageKind{
+		refitv1alpha1.PartKubeadm: binary, refitv1alpha1.PartKubelet: binary, refitv1alpha1.PartKubectl: both, refitv1alpha1.PartCNI: {refitv1alpha1.PackageDeb},
+	}
+	result, err := Payload(t.Context(), o)
+	var got []string
+	for _, f := range result.Payload.Files {
+		got = append(got, string(f.Kind)+" "+f.Name)
+	}
+	if want := []string{"Binary kubeadm", "Binary kubectl", "Binary kubelet", "Deb kubernetes-cni", "Deb kubectl"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q %v, want %q", got, err, want)
+	}
+}
+
 func TestPackagesThatUpstreamDoesNotProve(t *testing.T) {
 	deb := []refitv1alpha1.PackageKind{refitv1alpha1.PackageDeb}
 	for situation, c := range map[string]struct {
