@@ -193,6 +193,15 @@ func (a *Agent) open(ctx context.Context, order *refitv1alpha1.NodeUpgrade, iden
 	if err != nil {
 		return nil, &surveyError{err}
 	}
+	return a.enter(ctx, order.Spec.Permit, upgrade, release)
+}
+
+// enter returns the runner of an upgrade: the present one if nothing has changed, or one with a
+// journal of its own. A host that applies is drained, and installs what its prefetch has fetched.
+func (a *Agent) enter(ctx context.Context, permit refitv1alpha1.Permit, upgrade *node.Upgrade, release artifact.Release) (*runner, error) {
+	if permit == refitv1alpha1.PermitApply && a.upgrade != nil {
+		upgrade.LimitTo(&a.upgrade.host.Upgrade)
+	}
 	dir, err := upgradeName(upgrade)
 	if err != nil {
 		return nil, err

@@ -218,3 +218,45 @@ func TestPluginsThatAHostGets(t *testing.T) {
 		}
 	}
 }
+
+// A drained host must not wait for downloads: what appears after the prefetch is left alone.
+func TestApplyInstallsWhatThePrefetchFetched(t *testing.T) {
+	plugins := func(files ...string) refitv1alpha1.PartFacts {
+		return refitv1alpha1.PartFacts{Part: refitv1alpha1.PartCNI, Kind: binary, Files: files}
+	}
+	base := []refitv1alpha1.PartFacts{installedAs(refitv1alpha1.PartKubeadm, deb, "kubeadm"), installedAs(refitv1alpha1.PartKubelet, deb, "kubelet")}
+	upgrade := func(parts ...refitv1alpha1.PartFacts) *Upgrade {
+		u := &Upgrade{Operation: refitv1alpha1.Operation{UID: "op"}, Release: refitv1alpha1.ReleaseRef{Digest: "sha256:aa"}, NodeUID: "n", MachineID: "m"}
+		for _, part := range append(slices.Clone(base), parts...) {
+			u.AddPart(part)
+		}
+		return u
+	}
+	containerd, packaged := installedAs(refitv1alpha1.PartContainerd, binary, ""), installedAs(refitv1alpha1.PartContainerd, deb, "containerd.io")
+	for situation, c := range map[string]struct{ fetched, surveyed, want *Upgrade }{
+		"nothing changed":         {upgrade(plugins("bridge")), upgrade(plugins("bridge")), upgrade(plugins("bridge"))},
+		"a plugin appeared":       {upgrade(plugins("bridge")), upgrade(plugins("bridge", "vlan")), upgrade(plugins("bridge"))},
+		"a plugin disappeared":    {upgrade(plugins("bridge", "vlan")), upgrade(plugins("vlan")), upgrade(plugins("vlan"))},
+		"all plugins are others":  {upgrade(plugins("bridge")), upgrade(plugins("vlan")), upgrade()},
+		"plugins appeared":        {upgrade(), upgrade(plugins("vlan")), upgrade()},
+		"kubectl appeared":        {upgrade(), upgrade(installedAs(refitv1alpha1.PartKubectl, deb, "kubectl")), upgrade()},
+		"plugins were not listed": {upgrade(plugins()), upgrade(plugins("vlan")), upgrade(plugins("vlan"))},
+		"another kind":            {upgrade(containerd), upgrade(packaged), upgrade(packaged)},
+	} {
+		if c.surveyed.LimitTo(c.fetched); !reflect.DeepEqual(c.surveyed, c.want) {
+			t.Errorf("%s: %+v, want %+v", situation, c.surveyed, c.want)
+		}
+	}
+	for situation, change := range map[string]func(*Upgrade){
+		"another operation":      func(u *Upgrade) { u.Operation.UID = "other" },
+		"another ClusterRelease": func(u *Upgrade) { u.Release.Digest = "sha256:bb" },
+		"another node":           func(u *Upgrade) { u.NodeUID = "other" },
+		"another machine":        func(u *Upgrade) { u.MachineID = "other" },
+	} {
+		former, u := upgrade(), upgrade(plugins("vlan"))
+		change(former)
+		if u.LimitTo(former); !reflect.DeepEqual(u, upgrade(plugins("vlan"))) {
+			t.Errorf("%s: %+v", situation, u)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -74,6 +75,31 @@ func (u *Upgrade) AddPart(part refitv1alpha1.PartFacts) {
 		u.PackageNames = map[refitv1alpha1.Part]string{}
 	}
 	u.PackageNames[part.Part] = part.Package
+}
+
+// LimitTo removes what the former journal of the same upgrade does not have: CNI plugins, and parts
+// other than kubeadm and the kubelet, that appeared or changed after the prefetch. They are left
+// alone, since the host is drained and would wait for their download. A part that is now installed
+// as another kind stays, as what was fetched would damage it.
+func (u *Upgrade) LimitTo(former *Upgrade) {
+	if u.Operation.UID != former.Operation.UID || u.Release.Digest != former.Release.Digest || u.NodeUID != former.NodeUID || u.MachineID != former.MachineID {
+		return
+	}
+	surveyed := *u
+	u.Parts, u.Kinds, u.PackageNames, u.PartFiles = nil, nil, nil, nil
+	for _, name := range surveyed.Parts {
+		part, was := surveyed.Part(name), former.Part(name)
+		if !slices.Contains(former.Parts, name) && !Required(name) {
+			continue
+		}
+		if part.Kind == was.Kind && len(part.Files) > 0 && len(was.Files) > 0 {
+			part.Files = slices.DeleteFunc(slices.Clone(part.Files), func(file string) bool { return !slices.Contains(was.Files, file) })
+			if len(part.Files) == 0 { // an empty list means all
+				continue
+			}
+		}
+		u.AddPart(part)
+	}
 }
 
 // Kind is the kind of a record.
