@@ -56,7 +56,7 @@ func shortenables(s *refitv1alpha1.NodeReportStatus) []shortenable {
 	if k := s.Kubelet; k != nil {
 		lists = append(lists, of("kubelet.configFields", 1, &k.ConfigFields))
 	}
-	lists = append(lists, of("heldPackages", 1, &s.HeldPackages), of("readOnlyPaths", 1, &s.ReadOnlyPaths))
+	lists = append(lists, partFilesOf(s), of("heldPackages", 1, &s.HeldPackages), of("readOnlyPaths", 1, &s.ReadOnlyPaths))
 	if d := s.Drift; d != nil {
 		lists = append(lists, of("drift.apiReferences", 1, &d.APIReferences), of("drift.unparsableManifests", 1, &d.UnparsableManifests),
 			of("drift.securitySettings", 1, &d.SecuritySettings), of("drift.missingManifests", 1, &d.MissingManifests))
@@ -80,6 +80,26 @@ func of[T any](name string, keep int, list *[]T) shortenable {
 	return shortenable{
 		name: name, keep: keep, length: func() int { return len(*list) },
 		drop: func() { *list = slices.Clone((*list)[:len(*list)-1]) },
+	}
+}
+
+// partFilesOf are the lists of binaries of the parts. Without one, a ClusterRelease for the host
+// has more plugins than it needs; without its part, the part looks as if it were installed like
+// the kubelet.
+func partFilesOf(s *refitv1alpha1.NodeReportStatus) shortenable {
+	listed := func(p refitv1alpha1.PartFacts) bool { return len(p.Files) > 0 }
+	return shortenable{
+		name: "parts.files",
+		length: func() (n int) {
+			for _, part := range s.Parts {
+				n += len(part.Files)
+			}
+			return n
+		},
+		drop: func() { // the whole list of a part: some of them would look like all
+			s.Parts = slices.Clone(s.Parts)
+			s.Parts[slices.IndexFunc(s.Parts, listed)].Files = nil
+		},
 	}
 }
 

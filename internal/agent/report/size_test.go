@@ -149,7 +149,7 @@ func TestEveryTruncatedListIsNamed(t *testing.T) {
 	want := []string{
 		"addresses", "certificates", "disks", "drift.apiReferences", "drift.differences", "drift.missingManifests", "drift.securitySettings",
 		"drift.unparsableManifests", "etcd.alarms", "etcd.members", "externalEtcd.alarms", "externalEtcd.members", "heldPackages", "kubelet.configFields", "kubelet.featureGates", "kubelet.flags",
-		"missingImages", "parts", "readOnlyPaths", "releaseKeys", "serviceWrappers",
+		"missingImages", "parts", "parts.files", "readOnlyPaths", "releaseKeys", "serviceWrappers",
 		"virtualIPs",
 	}
 	if got := slices.Sorted(slices.Values(s.Truncated)); !slices.Equal(got, want) {
@@ -180,5 +180,19 @@ func TestAReportWithManySecuritySettings(t *testing.T) {
 	}
 	if !slices.Equal(s.Drift.SecuritySettings, settings) || !slices.Equal(s.Truncated, []string{"missingImages"}) {
 		t.Errorf("truncated: %q, %d settings", s.Truncated, len(s.Drift.SecuritySettings))
+	}
+}
+
+// A part that is missing in a report counts as installed like the kubelet.
+func TestAFullReportKeepsHowThePluginsAreInstalled(t *testing.T) {
+	plugins := refitv1alpha1.PartFacts{Part: refitv1alpha1.PartCNI, Kind: refitv1alpha1.PackageBinary, Files: slices.Repeat([]string{"host-device"}, 18)}
+	parts := []refitv1alpha1.PartFacts{{Part: refitv1alpha1.PartRunc, Absent: true}, plugins}
+	s := refitv1alpha1.NodeReportStatus{PackageKind: refitv1alpha1.PackageDeb, Parts: parts, HeldPackages: []string{"kubelet", "kubeadm"}}
+	(&cutter{}).fit(&s, sizeOf(&s)-1)
+	if len(s.Parts) != 2 || s.Parts[1].Kind != refitv1alpha1.PackageBinary || len(s.Parts[1].Files) > 0 || len(parts[1].Files) != 18 {
+		t.Errorf("%+v", s.Parts)
+	}
+	if !slices.Equal(s.Truncated, []string{"parts.files"}) || len(s.HeldPackages) != 2 {
+		t.Errorf("truncated: %q, %q", s.Truncated, s.HeldPackages)
 	}
 }
