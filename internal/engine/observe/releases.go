@@ -41,6 +41,7 @@ func releaseOf(r *refitv1alpha1.ClusterRelease) cluster.Release {
 		out.Error = err.Error()
 		return out
 	}
+	out.PayloadVersion = version
 	digest := sha256.Sum256(payload)
 	out.Digest = "sha256:" + hex.EncodeToString(digest[:])
 	if err := json.Unmarshal(payload, &out.Payload); err != nil {

@@ -28,6 +28,7 @@ func TestReleaseOf(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			version := map[string]int32{"valid": 1, "version 2": 2}[name]
 			r := &refitv1alpha1.ClusterRelease{Spec: refitv1alpha1.ClusterReleaseSpec{Kubernetes: "v1.36.3", Envelope: []byte(test.envelope)}}
 			got := releaseOf(r)
 			if (got.Error == "") != (test.err == "") || !strings.Contains(got.Error, test.err) {
@@ -35,7 +36,7 @@ func TestReleaseOf(t *testing.T) {
 			}
 			// The output of `printf '%s' PAYLOAD | sha256sum`.
 			const digest = "sha256:de8dfa6d46791ab635be168f2513d0b615389cd3a3c97622f3c3e8e78748eba2"
-			if test.err == "" && (got.Digest != digest || got.Payload.Etcd != "3.6.8") {
+			if test.err == "" && (got.Digest != digest || got.PayloadVersion != version || got.Payload.Etcd != "3.6.8") {
 				t.Errorf("it is %+v", got)
 			}
 		})

@@ -95,5 +95,11 @@ type Release struct {
 	Name    string                       `json:"name"`
 	Digest  string                       `json:"digest,omitempty"`
 	Payload refitv1alpha1.ReleasePayload `json:"payload"`
-	Error   string                       `json:"error,omitempty"` // why it cannot be used
+	// PayloadVersion is the version that the signed envelope declares. It is 0 in older snapshots.
+	PayloadVersion int32  `json:"payloadVersion,omitempty"`
+	Error          string `json:"error,omitempty"` // why it cannot be used
 }
+
+// NeededVersion returns the payload version that a host must read: an agent refuses an envelope of
+// a newer version, also if its payload would need none.
+func (r *Release) NeededVersion() int32 { return max(r.PayloadVersion, r.Payload.Version()) }

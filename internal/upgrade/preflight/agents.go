@@ -150,12 +150,12 @@ func agentsBelowPayload(v *view) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
 		reads := max(r.PayloadVersion, refitv1alpha1.MinPayloadVersion)
 		for _, h := range n.hops {
-			if h.release == nil || h.release.Payload.Version() <= reads {
+			if h.release == nil || h.release.NeededVersion() <= reads {
 				continue
 			}
 			return Finding{
-				Message: fmt.Sprintf("the agent on %s (%s) reads ClusterReleases up to version %d, but %s has version %d, since it has files in archives",
-					n.Name, r.AgentVersion, reads, h.release.Name, h.release.Payload.Version()),
+				Message: fmt.Sprintf("the agent on %s (%s) reads ClusterReleases up to version %d, but %s has version %d",
+					n.Name, r.AgentVersion, reads, h.release.Name, h.release.NeededVersion()),
 				Remedy: "Upgrade the agents to the version of the controller: " + command("refit install"),
 			}
 		}

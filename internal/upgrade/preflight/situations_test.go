@@ -822,6 +822,14 @@ func agentSituations() []situation {
 		},
 		{check: "AgentTooOld", name: "reads a ClusterRelease without archives", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PayloadVersion = 0 })},
 		{
+			check: "AgentTooOld", name: "does not read the version of a ClusterRelease that would not need it", want: Block,
+			change: all(func(s *snapshot) {
+				for i := range s.Releases {
+					s.Releases[i].PayloadVersion = 2
+				}
+			}, report(func(r *refitv1alpha1.NodeReportStatus) { r.PayloadVersion = 1 })),
+		},
+		{
 			check: "AgentTooOld", name: "supports neither the orders nor the ClusterRelease", want: Block,
 			change: all(inArchives, report(func(r *refitv1alpha1.NodeReportStatus) { r.OrderFormat, r.PayloadVersion = 0, 0 })),
 		},
