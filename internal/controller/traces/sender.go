@@ -2,11 +2,13 @@ package traces
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 
+	"github.com/refit-dev/refit/internal/engine/otlp"
 	"github.com/refit-dev/refit/internal/upgrade/trace"
 )
 
@@ -32,6 +34,7 @@ type sender struct {
 	log     logr.Logger
 	queue   chan []trace.Span
 	failing atomic.Bool
+	rejects bool // the collector rejected spans of the last batch that it answered
 	now     func() time.Time
 	after   func(time.Duration) <-chan time.Time
 }
@@ -109,14 +112,16 @@ func (s *sender) deliver(ctx context.Context, batch []trace.Span) bool {
 	}
 }
 
-// try sends a batch once. The first error is logged, the following ones are counted.
+// try sends a batch once. It reports false if the batch can be sent again. The first error is
+// logged, the following ones are counted.
 func (s *sender) try(ctx context.Context, batch []trace.Span) bool {
 	err := s.send(ctx, batch)
-	if err == nil {
-		exported.Add(float64(len(batch)))
+	rejected, answered := errors.AsType[*otlp.RejectedError](err)
+	if err == nil || answered {
 		if s.failing.Swap(false) {
 			s.log.Info("Traces are exported again")
 		}
+		s.count(len(batch), rejected)
 		return true
 	}
 	exportErrors.Inc()
@@ -124,6 +129,22 @@ func (s *sender) try(ctx context.Context, batch []trace.Span) bool {
 		s.log.Error(err, "Cannot export traces, retrying; further errors are only counted", "metric", exportErrorsName)
 	}
 	return false
+}
+
+// count counts the spans of a batch that the collector has answered. It drops those that the
+// collector rejected, and logs the first rejection.
+func (s *sender) count(sent int, rejected *otlp.RejectedError) {
+	lost := 0
+	if rejected != nil {
+		exportErrors.Inc()
+		lost = rejected.Spans
+		if !s.rejects {
+			s.log.Error(rejected, "Cannot export some traces; further rejections are only counted", "dropped", lost, "metric", exportErrorsName)
+		}
+	}
+	s.rejects = rejected != nil
+	dropped.Add(float64(lost))
+	exported.Add(float64(sent - lost))
 }
 
 // flush sends a batch and what is queued when this process stops to lead.

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/otlp"
 	"github.com/refit-dev/refit/internal/upgrade/trace"
 )
 
@@ -282,6 +283,27 @@ func TestABatchIsDroppedWhenTheCollectorStaysUnreachable(t *testing.T) {
 		time.Sleep(time.Hour)
 		if c.attempts != attempts || attempts > 40 {
 			t.Errorf("%d attempts, then %d", attempts, c.attempts)
+		}
+	})
+}
+
+// A batch that the collector rejects must not keep later ones from it.
+func TestARejectedBatchIsDroppedAtOnceAndLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &collector{err: &otlp.RejectedError{Spans: 3}}
+		s, lines, stop := sending(t, c)
+		defer stop()
+		droppedBefore, exportedBefore, errorsBefore := valueOf(t, dropped), valueOf(t, exported), valueOf(t, exportErrors)
+		for range 2 {
+			s.offer(t.Context(), make([]trace.Span, 20))
+			synctest.Wait()
+		}
+		if c.attempts != 2 || len(*lines) != 1 || !strings.Contains((*lines)[0], "rejected") {
+			t.Errorf("%d attempts, logged %q", c.attempts, *lines)
+		}
+		lost, sent, failed := valueOf(t, dropped)-droppedBefore, valueOf(t, exported)-exportedBefore, valueOf(t, exportErrors)-errorsBefore
+		if lost != 6 || sent != 34 || failed != 2 {
+			t.Errorf("%v dropped, %v exported, %v errors", lost, sent, failed)
 		}
 	})
 }

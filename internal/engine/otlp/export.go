@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,7 +79,34 @@ func New(ctx context.Context, service string) (*Exporter, error) {
 	return &Exporter{to: to, resource: about}, nil
 }
 
-// Export sends spans, once.
+// RejectedError is the error of spans that the collector has received and does not take: sending
+// them again would not help.
+type RejectedError struct {
+	Spans int // of those that were sent
+	cause string
+}
+
+func (r *RejectedError) Error() string { return "the collector rejected traces: " + r.cause }
+
+// partial matches the error of a request of which the collector rejected some spans. The library
+// has no exported types for its errors.
+var partial = regexp.MustCompile(`OTLP partial success: (?s:.*) \(([0-9]+) spans rejected\)`)
+
+// rejectedOf returns how many spans a collector rejected, if it answered so that the request must
+// not be repeated: a partial success, or a status other than those of an overloaded collector.
+func rejectedOf(err error, sent int) (rejected int, is bool) {
+	text := err.Error()
+	if found := partial.FindStringSubmatch(text); found != nil {
+		rejected, err := strconv.Atoi(found[1])
+		if err != nil || rejected > sent {
+			rejected = sent
+		}
+		return rejected, true
+	}
+	return sent, strings.Contains(text, "failed to send to ") || strings.Contains(text, "request body too large")
+}
+
+// Export sends spans, once. The error is a RejectedError if it is useless to send them again.
 func (e *Exporter) Export(ctx context.Context, all []spans.Span) error {
 	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
 	defer cancel()
@@ -86,6 +115,9 @@ func (e *Exporter) Export(ctx context.Context, all []spans.Span) error {
 		out = append(out, readOnly(&all[i], e.resource))
 	}
 	if err := e.to.ExportSpans(ctx, out); err != nil {
+		if rejected, is := rejectedOf(err, len(out)); is {
+			return &RejectedError{Spans: rejected, cause: refitv1alpha1.Clip(err.Error(), maxError)}
+		}
 		return fmt.Errorf("cannot export traces: %s", refitv1alpha1.Clip(err.Error(), maxError))
 	}
 	return nil

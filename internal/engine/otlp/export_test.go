@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/hex"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -24,6 +25,7 @@ type receiver struct {
 	requests []*collectorv1.ExportTraceServiceRequest
 	headers  http.Header
 	code     int
+	answer   *collectorv1.ExportTraceServiceResponse
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
@@ -40,6 +42,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	r.paths, r.headers, r.requests = append(r.paths, request.URL.Path), request.Header, append(r.requests, &message)
+	if r.answer != nil {
+		w.Header().Set("Content-Type", "application/x-protobuf")
+		content, _ := proto.Marshal(r.answer)
+		_, _ = w.Write(content)
+		return
+	}
 	w.WriteHeader(r.code)
 }
 
@@ -121,19 +129,63 @@ func TestACollectorReceivesTheSpansAsTheyAre(t *testing.T) {
 
 // The caller decides whether to retry, and counts.
 func TestACollectorThatRefusesIsAnErrorAfterOneRequest(t *testing.T) {
-	for _, code := range []int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusUnauthorized} {
+	for _, code := range []int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusBadGateway} {
 		r := listen(t, code)
 		e, err := New(t.Context(), "refit-controller")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Export(t.Context(), someSpans()); err == nil || !strings.Contains(err.Error(), "cannot export traces") {
+		err = e.Export(t.Context(), someSpans())
+		if _, rejected := errors.AsType[*RejectedError](err); rejected || err == nil || !strings.Contains(err.Error(), "cannot export traces") {
 			t.Errorf("%d: %v", code, err)
 		}
 		if len(r.requests) != 1 {
 			t.Errorf("%d: %d requests", code, len(r.requests))
 		}
 	}
+}
+
+func TestAnswersThatForbidARetry(t *testing.T) {
+	partly := func(rejected int64, message string) *collectorv1.ExportTraceServiceResponse {
+		return &collectorv1.ExportTraceServiceResponse{PartialSuccess: &collectorv1.ExportTracePartialSuccess{RejectedSpans: rejected, ErrorMessage: message}}
+	}
+	for situation, c := range map[string]struct {
+		receiver receiver
+		rejected int
+	}{
+		"a bad request":           {receiver{code: http.StatusBadRequest}, 2},
+		"no permission":           {receiver{code: http.StatusUnauthorized}, 2},
+		"a span is rejected":      {receiver{answer: partly(1, "too\nold")}, 1},
+		"rejected without reason": {receiver{answer: partly(2, "")}, 2},
+		"only a warning":          {receiver{answer: partly(0, "deprecated")}, 0},
+		"a senseless number":      {receiver{answer: partly(1000, "x")}, 2},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			r := listen(t, c.receiver.code)
+			r.answer = c.receiver.answer
+			e, err := New(t.Context(), "refit-controller")
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = e.Export(t.Context(), someSpans())
+			rejected, is := errors.AsType[*RejectedError](err)
+			if !is || rejected.Spans != c.rejected || len(r.requests) != 1 {
+				t.Errorf("%v after %d requests, want %d rejected spans", err, len(r.requests), c.rejected)
+			}
+		})
+	}
+	t.Run("nobody listens", func(t *testing.T) {
+		clearEnvironment(t)
+		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+		e, err := New(t.Context(), "refit-controller")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = e.Export(t.Context(), someSpans())
+		if _, rejected := errors.AsType[*RejectedError](err); rejected || err == nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestTracesAreOffWithoutAnEndpoint(t *testing.T) {
