@@ -36,7 +36,7 @@ func UpdateStatus(u *refitv1alpha1.ClusterUpgrade, a *Assessment, now time.Time)
 	state := stateAfter(u, a)
 	s.Phase = phases[state]
 	if a.Plan != nil {
-		stampStages(s.Plan.Stages, previous.Plan, state, now)
+		stampStages(s.Plan.Stages, a.Decision.Stages, previous.Plan, state, now)
 	}
 	s.Message = refitv1alpha1.Clip(messageOf(state, a), refitv1alpha1.MaxStatusMessage)
 	s.Waiting = waitingOf(state, a.Decision.Waiting, previous.Waiting, now)

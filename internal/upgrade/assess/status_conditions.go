@@ -18,6 +18,7 @@ func setConditions(u *refitv1alpha1.ClusterUpgrade, a *Assessment, state plan.St
 	c := conditions{u: u, now: now}
 	reason, message := why(state, a)
 	stalled := state == plan.Stalled || state == plan.Aborted
+	c.markEnd(state)
 	c.set(refitv1alpha1.ConditionReady, is(state == plan.Succeeded), reason, message)
 	c.set(refitv1alpha1.ConditionReconciling, is(!state.Ended() && !stalled), reason, message)
 	c.set(refitv1alpha1.ConditionStalled, is(stalled), reason, message)
@@ -31,6 +32,15 @@ func setConditions(u *refitv1alpha1.ClusterUpgrade, a *Assessment, state plan.St
 type conditions struct {
 	u   *refitv1alpha1.ClusterUpgrade
 	now time.Time
+}
+
+// markEnd lets Reconciling change when the operation ends, also if it was False during a stall: its
+// time is that of the end.
+func (c conditions) markEnd(state plan.State) {
+	reconciling := meta.FindStatusCondition(c.u.Status.Conditions, refitv1alpha1.ConditionReconciling)
+	if reconciling != nil && state.Ended() && !c.u.HasEnded() {
+		reconciling.Status = metav1.ConditionUnknown
+	}
 }
 
 func (c conditions) set(kind string, status metav1.ConditionStatus, reason, message string) {

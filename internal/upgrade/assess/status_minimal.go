@@ -32,6 +32,7 @@ func MinimalStatus(u *refitv1alpha1.ClusterUpgrade, stored *refitv1alpha1.Cluste
 	minimal := &Assessment{Decision: plan.Decision{State: state, Message: message, Waiting: []plan.Wait{w}}}
 	c := conditions{u: u, now: now}
 	reason, text := why(state, minimal)
+	c.markEnd(state)
 	c.set(refitv1alpha1.ConditionReady, is(state == plan.Succeeded), reason, text)
 	c.set(refitv1alpha1.ConditionReconciling, metav1.ConditionFalse, reason, text)
 	c.set(refitv1alpha1.ConditionStalled, is(state != plan.Succeeded), reason, text)

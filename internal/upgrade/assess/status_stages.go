@@ -10,8 +10,11 @@ import (
 )
 
 // stampStages sets when each stage started and was complete. Stages run in sequence. Both times are
-// written once, so that what was reported about a stage stays true.
-func stampStages(stages []refitv1alpha1.StageSummary, previous *refitv1alpha1.PlanSummary, state plan.State, now time.Time) {
+// written once, so that what was reported about a stage stays true. The counts do not decide: a
+// node that joined is not in the total.
+func stampStages(
+	stages []refitv1alpha1.StageSummary, progress []plan.StageProgress, previous *refitv1alpha1.PlanSummary, state plan.State, now time.Time,
+) {
 	keepTimes(stages, previous)
 	at := metav1.NewTime(now.UTC().Truncate(time.Second))
 	for i := range stages {
@@ -25,7 +28,7 @@ func stampStages(stages []refitv1alpha1.StageSummary, previous *refitv1alpha1.Pl
 			}
 			s.StartTime = at.DeepCopy()
 		}
-		if state != plan.Succeeded && (kind.Always || s.Done < s.Total) {
+		if state != plan.Succeeded && (i >= len(progress) || !progress[i].Complete) {
 			return
 		}
 		s.CompletionTime = at.DeepCopy()

@@ -1,10 +1,13 @@
 package assess
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
@@ -19,7 +22,10 @@ func threeStages(prefetched, workers int32) func(*Assessment) {
 			{Name: refitv1alpha1.StageWorkers, Kubernetes: "v1.36.3", Nodes: make([]plan.NodeStep, 2)},
 			{Name: refitv1alpha1.StageVerify},
 		}
-		a.Decision.Stages = []plan.StageProgress{{Done: prefetched}, {}, {Done: workers}, {}}
+		complete := prefetched == 2
+		a.Decision.Stages = []plan.StageProgress{
+			{Done: prefetched, Complete: complete}, {Complete: complete}, {Done: workers, Complete: complete && workers == 2}, {},
+		}
 	}
 }
 
@@ -82,5 +88,37 @@ func TestAChangedPlanKeepsTheTimesOfItsStages(t *testing.T) {
 	UpdateStatus(u, assessed(plan.Running, threeStages(2, 0), fewer), statusTime.Add(time.Minute))
 	if got, want := times(u.Status.Plan.Stages), "0.. -"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A worker that joins is not in the total, but the other nodes wait for its prefetch.
+func TestAStageIsNotCompleteBeforeTheNodesThatJoined(t *testing.T) {
+	u := &refitv1alpha1.ClusterUpgrade{}
+	UpdateStatus(u, assessed(plan.Running, threeStages(1, 0)), statusTime)
+	joined := func(a *Assessment) { a.Decision.Stages[0].Complete = false }
+	UpdateStatus(u, assessed(plan.Running, threeStages(2, 0), joined), statusTime.Add(time.Minute))
+	UpdateStatus(u, assessed(plan.Running, threeStages(2, 0)), statusTime.Add(2*time.Minute))
+	if got, want := times(u.Status.Plan.Stages), "0..2 - 2.. -"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// The span of an operation and `refit history` end with it, not with its last stall.
+func TestAnAbortAfterAStallEndsWhenItIsWritten(t *testing.T) {
+	for situation, update := range map[string]func(u *refitv1alpha1.ClusterUpgrade, a *Assessment, now time.Time){
+		"the status": UpdateStatus,
+		"a minimal status": func(u *refitv1alpha1.ClusterUpgrade, a *Assessment, now time.Time) {
+			MinimalStatus(u, u.Status.DeepCopy(), a, errors.New("refused"), now)
+		},
+	} {
+		u := &refitv1alpha1.ClusterUpgrade{}
+		UpdateStatus(u, assessed(plan.Stalled), statusTime)
+		for minute := 1; minute < 3; minute++ { // an operation that has ended is written again
+			update(u, assessed(plan.Aborted), statusTime.Add(time.Duration(minute)*time.Minute))
+		}
+		reconciling := meta.FindStatusCondition(u.Status.Conditions, refitv1alpha1.ConditionReconciling)
+		if got := reconciling.LastTransitionTime.Sub(statusTime); got != time.Minute || !u.HasEnded() {
+			t.Errorf("%s: it ended after %s", situation, got)
+		}
 	}
 }

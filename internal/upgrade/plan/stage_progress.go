@@ -5,17 +5,23 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// StageProgress is how many nodes have completed a stage.
+// StageProgress is how far a stage is.
 type StageProgress struct {
+	// Done is how many nodes have completed the stage.
 	Done int32
+	// Complete is set if the stage and all before it have nothing left to do, also for nodes that
+	// joined since the plan was made.
+	Complete bool
 }
 
-// stageProgress counts, for each stage of the plan, the nodes that have completed it.
-func (v *view) stageProgress() []StageProgress {
-	out := make([]StageProgress, len(v.plan.Stages))
-	for i := range v.plan.Stages {
-		kind := StageKindOf(v.plan.Stages[i].Name)
-		out[i].Done = kind.done(v, v.plan.Stages[i].Hop)
+// stageProgress returns the progress of each stage of the plan.
+func (d *deciding) stageProgress() []StageProgress {
+	out, complete := make([]StageProgress, len(d.plan.Stages)), true
+	for i := range d.plan.Stages {
+		stage := &d.plan.Stages[i]
+		kind := StageKindOf(stage.Name)
+		complete = complete && d.complete(stage)
+		out[i] = StageProgress{Done: kind.done(d.view, stage.Hop), Complete: complete}
 	}
 	return out
 }
