@@ -71,7 +71,8 @@ func (r *recorder) deleted(ctx context.Context, object any) {
 
 // replaces reports whether an order is not the continuation of a former one.
 func replaces(was, now *refitv1alpha1.NodeUpgradeSpec) bool {
-	return was.Operation != now.Operation || was.Release != now.Release || was.Attempt != now.Attempt
+	return was.Operation != now.Operation || was.Release != now.Release || was.Attempt != now.Attempt ||
+		was.NodeUID != now.NodeUID || was.MachineID != now.MachineID
 }
 
 // operation exports what has ended in an operation: its stages, the nodes that it has released, and

@@ -132,6 +132,26 @@ func TestAReplacedOrderIsExportedBeforeItsStatusIsOverwritten(t *testing.T) {
 	r.expect(t, "a node that left the cluster", "upgrade cp-1", "verify-node")
 }
 
+func TestAMachineThatIsInstalledAgainUnderItsNameHasSpansOfItsOwn(t *testing.T) {
+	for situation, change := range map[string]func(*refitv1alpha1.NodeUpgradeSpec){
+		"another Node":    func(s *refitv1alpha1.NodeUpgradeSpec) { s.NodeUID = "another" },
+		"another machine": func(s *refitv1alpha1.NodeUpgradeSpec) { s.MachineID = "another" },
+	} {
+		u, n := operation(), upgraded()
+		again := n.DeepCopy()
+		change(&again.Spec)
+		again.Spec.Sequence = 4
+		waits := again.DeepCopy()
+		again.Status.ObservedSequence = 4
+		u.Status.Active = nil
+		r := record(t, 13, u, again)
+		r.changed(t.Context(), n, waits)
+		r.expect(t, situation+" is ordered", "upgrade cp-1", "verify-node")
+		r.changed(t.Context(), waits, again)
+		r.expect(t, situation+" is upgraded", "upgrade cp-1", "verify-node")
+	}
+}
+
 func TestEverythingIsExportedWhenTheOperationEnds(t *testing.T) {
 	u, n := operation(), upgraded()
 	done := ended(u)

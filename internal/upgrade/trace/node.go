@@ -38,7 +38,9 @@ type order struct {
 
 // span is a span of the node within a stage, without its times.
 func (o *order) span(parent *Span, activity string, path ...string) Span {
-	s := parent.within(o.u.UID, KindNode, activity+" "+o.n.Name, append([]string{activity, o.version, o.n.Name}, path...)...)
+	// A machine that was installed again under the name of another one has spans of its own.
+	machine := []string{activity, o.version, o.n.Name, string(o.n.Spec.NodeUID), o.n.Spec.MachineID}
+	s := parent.within(o.u.UID, KindNode, activity+" "+o.n.Name, append(machine, path...)...)
 	s.text(AttributeNode, o.n.Name)
 	s.text(AttributeTo, o.version)
 	return s
