@@ -1,0 +1,71 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// readyInterval is how often an object is read until it is ready.
+const readyInterval = time.Second
+
+// NotReadyError is the error of an object that did not become ready in time.
+type NotReadyError struct {
+	// Object is the kind, namespace and name.
+	Object string
+	// Status and Message are what kstatus computes.
+	Status, Message string
+	Limit           time.Duration
+}
+
+func (n *NotReadyError) Error() string {
+	return fmt.Sprintf("%s is not ready after %s: %s: %s", n.Object, n.Limit, n.Status, n.Message)
+}
+
+// Wait waits until every object of a kind is ready.
+func (e *Editor) Wait(ctx context.Context, kind string, limit time.Duration) error {
+	return e.each(ctx, kind, func(o *unstructured.Unstructured) error { return e.ready(ctx, o, limit) })
+}
+
+// ready waits until an object is ready. A deleted object is not waited for.
+func (e *Editor) ready(ctx context.Context, o *unstructured.Unstructured, limit time.Duration) error {
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var last *status.Result
+	var failed error
+	live := o.DeepCopy()
+	err := wait.PollUntilContextCancel(bounded, readyInterval, true, func(ctx context.Context) (bool, error) {
+		failed = e.Client.Get(ctx, client.ObjectKeyFromObject(o), live)
+		switch {
+		case failed == nil:
+		case deleted(failed):
+			return true, nil
+		default:
+			return false, nil // the API server may be unavailable for a while
+		}
+		result, err := status.Compute(live)
+		if err != nil {
+			return false, err
+		}
+		last = result
+		return result.Status == status.CurrentStatus, nil
+	})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case last == nil:
+		return fmt.Errorf("cannot read %s: %w", nameOf(o), errors.Join(failed, err))
+	}
+	return &NotReadyError{Object: nameOf(o), Status: string(last.Status), Message: last.Message, Limit: limit}
+}
