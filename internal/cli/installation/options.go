@@ -115,6 +115,7 @@ func (c *Choice) options(existing install.Existing) (install.Options, error) {
 	}
 	if len(c.PullSecrets) > 0 {
 		o.PullSecrets = without(c.PullSecrets)
+		o.NoPullSecrets = len(o.PullSecrets) == 0
 	}
 	if len(c.Tolerations) > 0 {
 		o.Tolerations = c.tolerations

@@ -52,7 +52,7 @@ func TestPodsKeepWhatIsNotSet(t *testing.T) {
 		for _, toleration := range o.Tolerations {
 			keys = append(keys, toleration.Key)
 		}
-		if err != nil || !slices.Equal(o.PullSecrets, c.secrets) || !slices.Equal(keys, c.keys) {
+		if err != nil || !slices.Equal(o.PullSecrets, c.secrets) || o.NoPullSecrets != (c.secrets == nil) || !slices.Equal(keys, c.keys) {
 			t.Errorf("%s: %v, %v, %v", situation, o.PullSecrets, keys, err)
 		}
 	}

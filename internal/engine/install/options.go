@@ -53,8 +53,9 @@ type Options struct {
 	// Controller and Agent are the images.
 	Controller, Agent string
 	// PullSecrets are the names of Secrets, in the namespaces of the pods, with which nodes pull
-	// the images.
-	PullSecrets []string
+	// the images. NoPullSecrets removes all of them, also those that others have set.
+	PullSecrets   []string
+	NoPullSecrets bool
 	// Tolerations of the controller, in addition to the default ones.
 	Tolerations []corev1.Toleration
 	// Traces is the URL of an OpenTelemetry collector; empty: no traces.

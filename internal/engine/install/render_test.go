@@ -165,6 +165,24 @@ func TestPullSecretsAndTolerations(t *testing.T) {
 	}
 }
 
+// An empty list takes the field from the user who set it with kubectl, a missing one does not.
+func TestPullSecretsAreRemovedOnlyOnRequest(t *testing.T) {
+	for _, remove := range []bool{false, true} {
+		o := options()
+		o.NoPullSecrets = remove
+		objects, err := Render(o)
+		must(t, err)
+		for _, object := range objects {
+			if object.GetKind() != kindAccount {
+				continue
+			}
+			if secrets, set, err := unstructured.NestedSlice(object.Object, "imagePullSecrets"); err != nil || set != remove || len(secrets) > 0 {
+				t.Errorf("%s has %v, %v, %v; remove: %v", object.GetName(), secrets, set, err, remove)
+			}
+		}
+	}
+}
+
 // What a later install keeps, and what a removal must not take from the pods that it starts.
 func TestExistingPodsAreRead(t *testing.T) {
 	o := options()

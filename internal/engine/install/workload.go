@@ -37,10 +37,10 @@ func fillWorkload(object *unstructured.Unstructured, image string, configuration
 
 // fillAccount sets the Secrets with which the pods of an account pull their images.
 func (o *Options) fillAccount(object *unstructured.Unstructured) error {
-	if len(o.PullSecrets) == 0 {
+	if len(o.PullSecrets) == 0 && !o.NoPullSecrets {
 		return nil
 	}
-	var secrets []any
+	secrets := []any{} // an empty list takes the field from other field managers
 	for _, name := range o.PullSecrets {
 		secrets = append(secrets, map[string]any{"name": name})
 	}

@@ -225,3 +225,34 @@ func TestObjectsOfTheChartAreNotAdopted(t *testing.T) {
 		t.Errorf("a removal would find nothing: %v, %+v", err, survey)
 	}
 }
+
+// `refit install --image-pull-secret none` removes what a user has set with kubectl.
+func TestPullSecretsOfOthersAreRemovedOnRequest(t *testing.T) {
+	b := newBed(t, apiserver.Versions(t)[0])
+	b.apply(t, options(), false)
+	accounts := b.client.CoreV1().ServiceAccounts("refit-agent")
+	secrets := func() (string, []corev1.LocalObjectReference) {
+		list, err := accounts.List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=refit-install"})
+		must(t, err)
+		if len(list.Items) != 1 {
+			t.Fatalf("%d accounts", len(list.Items))
+		}
+		return list.Items[0].Name, list.Items[0].ImagePullSecrets
+	}
+	name, _ := secrets()
+	patch := []byte(`{"imagePullSecrets":[{"name":"mirror"}]}`)
+	_, err := accounts.Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-patch"})
+	must(t, err)
+	b.apply(t, options(), false)
+	if _, kept := secrets(); len(kept) != 1 {
+		t.Errorf("without a request: %v", kept)
+	}
+	o := options()
+	o.NoPullSecrets = true
+	for range 2 {
+		b.apply(t, o, false)
+		if _, left := secrets(); len(left) > 0 {
+			t.Errorf("with a request: %v", left)
+		}
+	}
+}
