@@ -188,6 +188,7 @@ verify-generate: $(CONTROLLER_GEN) ## Check that the generated files are up to d
 	diff -u docs/reference/api.md bin/_generated/docs/reference/api.md
 	diff -u docs/reference/cli.md bin/_generated/docs/reference/cli.md
 	diff -u docs/troubleshooting.md bin/_generated/docs/troubleshooting.md
+	diff -u charts/refit/README.md bin/_generated/charts/refit/README.md
 	$(GO) run ./tools/docs -verify
 	diff -u .vale/styles/Refit/Words.yml bin/_generated/.vale/styles/Refit/Words.yml
 

@@ -5,7 +5,8 @@
 //  2. template replaces the markers by expressions of Helm, and makes optional what
 //     `refit install --standalone` omits.
 //
-// It also writes the dashboard of Grafana, and copies the alerting rules of docs/alerts.
+// It also writes the dashboard of Grafana, copies the alerting rules of docs/alerts, and writes the
+// table of values in the README from values.yaml and its schema.
 //
 // Chart.yaml, the values and their schema, the helpers and the objects that only the chart has are
 // written by hand.
@@ -68,5 +69,6 @@ func generate(repository fs.FS) (map[string]string, error) {
 		return nil, fmt.Errorf("cannot read the alerting rules: %w", err)
 	}
 	files["files/dashboard.json"], files["files/alerts.yaml"] = string(board), string(rules)
-	return files, nil
+	files["README.md"], err = readme(repository)
+	return files, err
 }
