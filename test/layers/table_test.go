@@ -64,6 +64,7 @@ var table = []row{
 	// Adapters
 	adapter("artifact"),
 	adapter("backup"),
+	adapter("crd"),
 	adapter("cri"),
 	adapter("drain"),
 	adapter("durable"),

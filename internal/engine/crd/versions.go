@@ -1,0 +1,90 @@
+package crd
+
+import (
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// Definition is a CustomResourceDefinition.
+type Definition = apiextensionsv1.CustomResourceDefinition
+
+// StorageVersion returns the version in which the API server writes objects.
+func StorageVersion(crd *Definition) string {
+	for i := range crd.Spec.Versions {
+		if crd.Spec.Versions[i].Storage {
+			return crd.Spec.Versions[i].Name
+		}
+	}
+	return ""
+}
+
+// VersionsToRead returns the versions in which the live objects are to be read before a change.
+// Without a conversion webhook one version is enough, since objects are the same in all versions.
+// With a webhook each version has its own content, and only the webhook can convert it.
+func VersionsToRead(change Change) []string {
+	var both []string
+	storage := StorageVersion(change.Old)
+	for i := range change.Old.Spec.Versions {
+		v := &change.Old.Spec.Versions[i]
+		if !v.Served || versionOf(change.New, v.Name) == nil {
+			continue
+		}
+		if v.Name == storage {
+			both = append([]string{v.Name}, both...)
+		} else {
+			both = append(both, v.Name)
+		}
+	}
+	if len(both) > 1 && !usesWebhook(change.Old) && !usesWebhook(change.New) {
+		return both[:1]
+	}
+	if len(both) > 0 {
+		return both
+	}
+	return anyServed(change.Old)
+}
+
+func anyServed(crd *Definition) []string {
+	for i := range crd.Spec.Versions {
+		if crd.Spec.Versions[i].Served {
+			return []string{crd.Spec.Versions[i].Name}
+		}
+	}
+	return nil
+}
+
+func versionOf(crd *Definition, name string) *apiextensionsv1.CustomResourceDefinitionVersion {
+	for i := range crd.Spec.Versions {
+		if crd.Spec.Versions[i].Name == name {
+			return &crd.Spec.Versions[i]
+		}
+	}
+	return nil
+}
+
+func serves(crd *Definition, name string) bool {
+	v := versionOf(crd, name)
+	return v != nil && v.Served
+}
+
+func usesWebhook(crd *Definition) bool {
+	return crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter
+}
+
+// usedVersions returns the versions of the new definition in which objects are written or read: its
+// storage version, each other one that is served, and those in which etcd holds objects.
+func usedVersions(change Change) []string {
+	storage := StorageVersion(change.New)
+	var used []string
+	if storage != "" {
+		used = append(used, storage)
+	}
+	for i := range change.New.Spec.Versions {
+		v := &change.New.Spec.Versions[i]
+		if v.Name != storage && (v.Served || slices.Contains(change.Old.Status.StoredVersions, v.Name)) {
+			used = append(used, v.Name)
+		}
+	}
+	return used
+}
