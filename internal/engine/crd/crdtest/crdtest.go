@@ -43,6 +43,9 @@ type Finding struct {
 type Server struct {
 	// Skip is why the case needs something that the server lacks.
 	Skip string `json:"skip,omitempty"`
+	// Since is the first minor version that refuses the objects. Older ones are not compared: an
+	// upgrade leads to the newer verdict.
+	Since string `json:"since,omitempty"`
 	// RefusesCreate means that a create is refused although live objects are not concerned.
 	RefusesCreate bool `json:"refusesCreate,omitempty"`
 }
@@ -89,18 +92,27 @@ func Load(files fs.FS, folder string) ([]Case, error) {
 	}
 	var cases []Case
 	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
+		c, err := Read(files, name)
 		if err != nil {
 			return nil, err
 		}
-		c, err := parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", name, err)
-		}
-		c.Name = strings.TrimSuffix(path.Base(name), ".yaml")
 		cases = append(cases, c)
 	}
 	return cases, nil
+}
+
+// Read reads one case.
+func Read(files fs.FS, name string) (Case, error) {
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		return Case{}, err
+	}
+	c, err := parse(text)
+	if err != nil {
+		return Case{}, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	c.Name = strings.TrimSuffix(path.Base(name), ".yaml")
+	return c, nil
 }
 
 func parse(text []byte) (Case, error) {
