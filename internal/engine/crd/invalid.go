@@ -7,6 +7,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -14,6 +15,9 @@ import (
 // and returns the errors that no other finding explains. A dry run on the cluster remains the last
 // word: an older server knows fewer fields and formats.
 func invalid(ctx context.Context, change Change, explained []Finding) []Finding {
+	if apiequality.Semantic.DeepEqual(change.Old.Spec, change.New.Spec) {
+		return nil // nothing is written
+	}
 	before, err := internal(change.Old)
 	if err != nil {
 		return nil // the cluster has it

@@ -150,11 +150,11 @@ func ownVersion(object *unstructured.Unstructured) string { return object.GroupV
 
 // causes returns the findings of a verdict that the old definition does not share.
 func (j *judge) causes(ctx context.Context, v Verdict, old *Schema, object *unstructured.Unstructured) []Finding {
-	lost, status := withoutStatus(v.Dropped)
+	dropped, status := withoutStatus(v.Dropped)
 	for _, path := range status {
 		j.report.addStatusField(path)
 	}
-	if len(v.Refusals) == 0 && len(lost) == 0 {
+	if len(v.Refusals) == 0 && len(dropped) == 0 {
 		return nil
 	}
 	excused := map[problem]bool{}
@@ -173,7 +173,7 @@ func (j *judge) causes(ctx context.Context, v Verdict, old *Schema, object *unst
 			found = append(found, r.finding())
 		}
 	}
-	for _, path := range lost {
+	for _, path := range lost(dropped, object, v.Object, old) {
 		if !excused[problem{FieldDropped, path}] {
 			found = append(found, Finding{
 				Reason: DropsFields, Defect: FieldDropped, Severity: Block, Field: path,

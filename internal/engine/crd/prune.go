@@ -28,16 +28,16 @@ func (s *Schema) prune(object *unstructured.Unstructured) (dropped []string, ref
 	return append(dropped, embedded...), refused
 }
 
-// withoutStatus separates the dropped fields that count as loss from those of status, which
-// controllers write again.
-func withoutStatus(dropped []string) (lost, status []string) {
+// withoutStatus separates the dropped fields of status, which controllers write again, from the
+// others.
+func withoutStatus(dropped []string) (others, status []string) {
 	for _, path := range dropped {
 		if inStatus(path) {
 			status = append(status, path)
 		} else {
-			lost = append(lost, path)
+			others = append(others, path)
 		}
 	}
-	slices.Sort(lost)
-	return lost, status
+	slices.Sort(others)
+	return others, status
 }

@@ -211,3 +211,8 @@ func or[T ~string](value, otherwise T) T {
 	}
 	return value
 }
+
+// New returns a CRD with the only version v1 and a schema of .spec.
+func New(spec apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResourceDefinition {
+	return definition{Spec: &spec}.crd()
+}
