@@ -198,8 +198,8 @@ func encode(t *testing.T, definition *crd.Definition) *unstructured.Unstructured
 	return object
 }
 
-// refusal reports whether an error is about the content of an object. A server that does not serve a
-// CRD yet returns other errors.
+// refusal reports whether an error is about the content of an object. A server that does not serve
+// a CRD yet returns other errors.
 func refusal(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) }
 
 // poll calls a function until it returns nil.
