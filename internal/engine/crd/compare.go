@@ -54,7 +54,7 @@ func changedScope(c Change) []Finding {
 
 func removedStoredVersions(c Change) []Finding {
 	var found []Finding
-	for _, version := range c.Old.Status.StoredVersions {
+	for _, version := range storedVersions(c.Old) {
 		if versionOf(c.New, version) == nil {
 			f := refusedChange(StorageVersionRemoved, "spec.versions",
 				"version %s is missing, but objects may be stored in it (status.storedVersions), so the API server refuses the CRD", version)
@@ -71,7 +71,7 @@ func removedVersions(c Change) []Finding {
 	var found []Finding
 	for i := range c.Old.Spec.Versions {
 		v := &c.Old.Spec.Versions[i]
-		stored := slices.Contains(c.Old.Status.StoredVersions, v.Name) && versionOf(c.New, v.Name) == nil
+		stored := slices.Contains(storedVersions(c.Old), v.Name) && versionOf(c.New, v.Name) == nil
 		if !v.Served || serves(c.New, v.Name) || stored {
 			continue
 		}

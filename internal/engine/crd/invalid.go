@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -26,6 +27,8 @@ func invalid(ctx context.Context, change Change, explained []Finding) []Finding 
 	if err != nil {
 		return []Finding{refusedChange(DefinitionInvalid, "", "the API server refuses the CRD: %v", err)}
 	}
+	before.ResourceVersion = cmp.Or(before.ResourceVersion, "1") // a manifest has none
+	before.Status.StoredVersions = storedVersions(change.Old)
 	after.ObjectMeta, after.Status = before.ObjectMeta, *before.Status.DeepCopy()
 	for _, v := range after.Spec.Versions {
 		if v.Storage && !slices.Contains(after.Status.StoredVersions, v.Name) {

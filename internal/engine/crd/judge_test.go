@@ -178,3 +178,14 @@ func TestJudgementLeavesObjectsAlone(t *testing.T) {
 		}
 	}
 }
+
+func TestManifestsAreJudgedLikeLiveDefinitions(t *testing.T) {
+	for _, c := range append(corpus(t, "harmless"), corpus(t, "defects")...) {
+		if len(c.Old.Status.StoredVersions) > 1 {
+			continue // a manifest does not have them
+		}
+		c.Old.ResourceVersion, c.Old.Status = "", apiextensionsv1.CustomResourceDefinitionStatus{}
+		c.New.ResourceVersion, c.New.Status = "", apiextensionsv1.CustomResourceDefinitionStatus{}
+		t.Run(c.Name, func(t *testing.T) { compareFindings(t, c.Findings, judgeCase(t, c).Findings) })
+	}
+}

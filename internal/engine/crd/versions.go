@@ -19,6 +19,15 @@ func StorageVersion(crd *Definition) string {
 	return ""
 }
 
+// storedVersions returns the versions in which objects may be stored. A definition without status
+// is a manifest: its storage version is the only one that is known.
+func storedVersions(crd *Definition) []string {
+	if stored := crd.Status.StoredVersions; len(stored) > 0 {
+		return stored
+	}
+	return []string{StorageVersion(crd)}
+}
+
 // VersionsToRead returns the versions in which the live objects are to be read before a change.
 // Without a conversion webhook one version is enough, since objects are the same in all versions.
 // With a webhook each version has its own content, and only the webhook can convert it.
@@ -82,7 +91,7 @@ func usedVersions(change Change) []string {
 	}
 	for i := range change.New.Spec.Versions {
 		v := &change.New.Spec.Versions[i]
-		if v.Name != storage && (v.Served || slices.Contains(change.Old.Status.StoredVersions, v.Name)) {
+		if v.Name != storage && (v.Served || slices.Contains(storedVersions(change.Old), v.Name)) {
 			used = append(used, v.Name)
 		}
 	}
