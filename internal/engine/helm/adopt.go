@@ -1,0 +1,74 @@
+package helm
+
+import (
+	"context"
+
+	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/kube"
+	release "helm.sh/helm/v4/pkg/release/v1"
+)
+
+// Adopt writes a revision that is equal to the deployed one, without its CRDs, and runs no hooks.
+// From then on Helm can neither delete nor roll back a CRD. It returns the number of the revision.
+// The CRDs must be kept first: see KeepCRDs.
+//
+// It is a rollback to the deployed revision, because a record has no dependencies of its chart:
+// Helm could not render it again.
+func (c *Client) Adopt(ctx context.Context, mark Mark) (int, error) {
+	s, history, complete, err := c.begin(ctx, mark)
+	if err != nil {
+		return 0, c.failed("adopt", err)
+	}
+	if len(history) == 0 {
+		return 0, ErrNoRelease
+	}
+	last := history[len(history)-1]
+	if complete {
+		return last.Version, nil
+	}
+	source := current(history)
+	objects, err := objectsOf(source.Manifest, "", s.Namespace)
+	if err != nil {
+		return 0, c.failed("adopt", err)
+	}
+	objects, _ = withoutCRDs(objects)
+	if err := s.guard(last, objects, nil); err != nil {
+		return 0, c.failed("adopt", err)
+	}
+	s.driver.adopt = s.withoutCRDs
+	run := action.NewRollback(s.config)
+	run.Version, run.DisableHooks, run.Description = source.Version, true, mark.String()
+	run.WaitStrategy = kube.HookOnlyStrategy
+	if err := run.Run(s.Name); err != nil {
+		return 0, c.failed("adopt", err)
+	}
+	return last.Version + 1, nil
+}
+
+// withoutCRDs removes CRDs from a revision, and marks its hooks as the release's.
+func (s *session) withoutCRDs(r *release.Release) error {
+	objects, _, err := contentOf(r)
+	if err != nil {
+		return err
+	}
+	objects, _ = withoutCRDs(objects)
+	if r.Manifest, err = streamOf(objects); err != nil {
+		return err
+	}
+	var hooks []*release.Hook
+	for _, hook := range r.Hooks {
+		found, err := objectsOf(hook.Manifest, hook.Path, r.Namespace)
+		if err != nil {
+			return err
+		}
+		if found, _ = withoutCRDs(found); len(found) == 0 {
+			continue
+		}
+		if hook.Manifest, err = streamOf(s.owned(found)); err != nil {
+			return err
+		}
+		hooks = append(hooks, hook)
+	}
+	r.Hooks = hooks
+	return nil
+}

@@ -1,0 +1,158 @@
+package helm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/kube"
+	release "helm.sh/helm/v4/pkg/release/v1"
+	"helm.sh/helm/v4/pkg/storage"
+	"helm.sh/helm/v4/pkg/storage/driver"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Helm derives the field manager from the name of the binary; with another one, users could not
+// continue with Helm's CLI without conflicts.
+func init() { kube.ManagedFieldsManager = "helm" }
+
+// A Client changes one release. Its methods must not run concurrently.
+type Client struct {
+	lease   context.Context
+	config  *rest.Config
+	release Release
+	log     slog.Handler
+}
+
+// New returns a client for a release. Its requests fail with ErrLeaseLost after the lease has
+// ended. Helm also logs to slog's default logger, which the process sets.
+func New(lease context.Context, config *rest.Config, r Release, log slog.Handler) *Client {
+	return &Client{lease: lease, config: config, release: r, log: log}
+}
+
+// A session has the clients of one action. They are new for each action: CRDs change in between,
+// and the requests of an action end with its context.
+type session struct {
+	Release
+	ctx     context.Context
+	getter  *getter
+	dynamic dynamic.Interface
+	driver  *markingDriver
+	store   *storage.Storage
+	config  *action.Configuration
+}
+
+// open creates the clients of an action. With a mark, all records that the action creates carry it.
+func (c *Client) open(ctx context.Context, mark Mark) (*session, error) {
+	s := &session{Release: c.release, ctx: ctx}
+	config := fenced(c.lease, ctx, c.config)
+	var err error
+	if s.getter, err = newGetter(config, c.release.Namespace); err != nil {
+		return nil, fmt.Errorf("cannot create clients: %w", err)
+	}
+	if s.dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("cannot create clients: %w", err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot create clients: %w", err)
+	}
+	secrets := driver.NewSecrets(boundedSecrets{client.CoreV1().Secrets(c.release.Namespace)})
+	secrets.SetLogger(c.log)
+	s.driver = &markingDriver{Driver: secrets, mark: mark}
+	s.store = storage.Init(s.driver)
+	s.store.SetLogger(c.log)
+	s.config = action.NewConfiguration(action.ConfigurationSetLogger(c.log))
+	helm := kube.New(s.getter)
+	helm.Namespace = c.release.Namespace
+	helm.SetLogger(c.log)
+	s.config.KubeClient, s.config.Releases = helm, s.store
+	s.config.HookOutputFunc = func(_, _, _ string) io.Writer { return io.Discard }
+	return s, nil
+}
+
+// begin opens a session for a marked action and reads the record. It reports whether the action is
+// complete, and unlocks what a former attempt left.
+func (c *Client) begin(ctx context.Context, mark Mark) (s *session, history []*release.Release, complete bool, err error) {
+	if err := mark.validate(); err != nil {
+		return nil, nil, false, err
+	}
+	if s, err = c.open(ctx, mark); err != nil {
+		return nil, nil, false, err
+	}
+	if history, err = s.history(); err != nil {
+		return nil, nil, false, err
+	}
+	if len(history) == 0 {
+		return s, nil, false, nil
+	}
+	last := history[len(history)-1]
+	found, ours := parseMark(last.Info.Description)
+	switch {
+	case last.Info.Status.IsPending() && ours && found == mark:
+		err := s.retry(last)
+		return s, history, false, err
+	case last.Info.Status.IsPending():
+		return nil, nil, false, pendingError(last)
+	default:
+		return s, history, string(last.Info.Status) == "deployed" && last.Info.Description == mark.String(), nil
+	}
+}
+
+// retry prepares the repetition of an action that was killed.
+func (s *session) retry(pending *release.Release) error {
+	if err := s.unlock(pending); err != nil {
+		return err
+	}
+	return s.deleteLeftHooks(pending)
+}
+
+// failed returns the error of an action. Not all errors of Helm have the error of the request that
+// failed.
+func (c *Client) failed(verb string, err error) error {
+	if lost := leaseLost(c.lease); lost != nil && !errors.Is(err, lost) {
+		err = fmt.Errorf("%w: %w", lost, err)
+	}
+	return fmt.Errorf("cannot %s the release: %w", verb, err)
+}
+
+// A getter gives Helm clients that have the transport of the action.
+type getter struct {
+	config    *rest.Config
+	namespace string
+	discovery discovery.CachedDiscoveryInterface
+	mapper    meta.ResettableRESTMapper
+}
+
+func newGetter(config *rest.Config, namespace string) (*getter, error) {
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	cached := memory.NewMemCacheClient(client)
+	return &getter{config: config, namespace: namespace, discovery: cached, mapper: restmapper.NewDeferredDiscoveryRESTMapper(cached)}, nil
+}
+
+func (g *getter) ToRESTConfig() (*rest.Config, error) { return rest.CopyConfig(g.config), nil }
+
+func (g *getter) ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error) {
+	return g.discovery, nil
+}
+
+func (g *getter) ToRESTMapper() (meta.RESTMapper, error) { return g.mapper, nil }
+
+func (g *getter) ToRawKubeConfigLoader() clientcmd.ClientConfig {
+	overrides := &clientcmd.ConfigOverrides{Context: clientcmdapi.Context{Namespace: g.namespace}}
+	return clientcmd.NewDefaultClientConfig(*clientcmdapi.NewConfig(), overrides)
+}

@@ -1,0 +1,48 @@
+package helm
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/kube"
+)
+
+// Rollback returns to a revision, which must have no CRDs. The approved deletions are those of
+// objects that the upgrade created. After a kill Helm does not find all of them: call Sweep next.
+func (c *Client) Rollback(ctx context.Context, mark Mark, to int, deletions []Ref, hookTimeout time.Duration) error {
+	s, history, complete, err := c.begin(ctx, mark)
+	if err != nil {
+		return c.failed("roll back", err)
+	}
+	if len(history) == 0 {
+		return ErrNoRelease
+	}
+	if complete {
+		return nil
+	}
+	target, err := revision(history, to)
+	if err != nil {
+		return c.failed("roll back", err)
+	}
+	objects, err := objectsOf(target.Manifest, "", s.Namespace)
+	if err != nil {
+		return c.failed("roll back", err)
+	}
+	if _, crds := withoutCRDs(objects); len(crds) > 0 {
+		return fmt.Errorf("cannot roll back the release: revision %d has CRDs", to)
+	}
+	if err := s.guard(history[len(history)-1], objects, deletions); err != nil {
+		return c.failed("roll back", err)
+	}
+	waiting, cancel := context.WithTimeout(ctx, hookTimeout)
+	defer cancel()
+	run := action.NewRollback(s.config)
+	run.Version, run.Description, run.Timeout = to, mark.String(), hookTimeout
+	run.WaitStrategy, run.WaitOptions = kube.HookOnlyStrategy, []kube.WaitOption{kube.WithWaitContext(waiting)}
+	if err := run.Run(s.Name); err != nil {
+		return c.failed("roll back", err)
+	}
+	return nil
+}
