@@ -34,6 +34,12 @@ func TestTheControllerLinksNoProofsOfUpstream(t *testing.T) {
 	linksNone(t, "refit-controller", proofs())
 }
 
+// TestTheControllerLinksNoHelm keeps Helm, and the permissions that it needs, out of the
+// controller: a process of its own changes releases.
+func TestTheControllerLinksNoHelm(t *testing.T) {
+	linksNone(t, "refit-controller", []string{"helm.sh/", "github.com/refit-dev/refit/internal/engine/helm"})
+}
+
 // TestTheCLITrustsNoSigstoreOfTests keeps authorities whose keys are known out of the CLI.
 func TestTheCLITrustsNoSigstoreOfTests(t *testing.T) {
 	linksNone(t, "refit", []string{"github.com/refit-dev/refit/internal/engine/artifact/upstream/upstreamtest", "github.com/sigstore/sigstore-go/pkg/testing/"})

@@ -99,8 +99,10 @@ var table = []row{
 	controller("traces"),
 	{
 		folder: "internal/controller", as: rootOnly,
-		may:    []string{"./api/v1alpha1", "./internal/engine/observe", "sigs.k8s.io/controller-runtime"},
-		mayNot: []string{"./internal/controller/nodeupgrade", "./internal/server", "./cmd/refit", "./test/testbed"},
+		may: []string{"./api/v1alpha1", "./internal/engine/observe", "sigs.k8s.io/controller-runtime"},
+		mayNot: []string{
+			"./internal/controller/nodeupgrade", "./internal/engine/helm", "helm.sh/helm/v4/pkg/action", "./internal/server", "./cmd/refit", "./test/testbed",
+		},
 	},
 
 	// Entry points
@@ -153,7 +155,7 @@ var table = []row{
 	{
 		folder: "cmd/refit-controller",
 		may:    []string{"./internal/controller", "./internal/controller/nodeupgrade", "./internal/capi", "sigs.k8s.io/controller-runtime"},
-		mayNot: []string{"./cmd/refit", "./cmd/refit-agent", "./test/testbed"},
+		mayNot: []string{"./cmd/refit", "./cmd/refit-agent", "./internal/engine/helm", "helm.sh/helm/v4/pkg/action", "./test/testbed"},
 	},
 	{
 		folder: "cmd/refit-agent",
@@ -216,6 +218,7 @@ var table = []row{
 	onServer("cli"),
 	onServer("controller"),
 	onServer("drain"),
+	onServer("helm"),
 	onServer("install"),
 	onServer("object"),
 	onServer("observe"),
@@ -310,7 +313,7 @@ func controller(name string) row {
 		},
 		mayNot: []string{
 			"./internal/controller", "./internal/controller/another", "./internal/controller/" + name + "too",
-			"./internal/agent", "./internal/server", "./internal/capi", "./cmd/refit", "./test/testbed", `exec.Command("true")`,
+			"./internal/engine/helm", "helm.sh/helm/v4/pkg/action", "./internal/agent", "./internal/server", "./internal/capi", "./cmd/refit", "./test/testbed", `exec.Command("true")`,
 		},
 	}
 }
