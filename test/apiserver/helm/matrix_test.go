@@ -1,0 +1,114 @@
+//go:build apiserver
+
+package helm
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+
+	"github.com/refit-dev/refit/internal/engine/helm"
+	"github.com/refit-dev/refit/test/apiserver"
+)
+
+// lanes is the number of releases that are upgraded in parallel.
+const lanes = 4
+
+// TestKilledActions kills an upgrade in waves and its rollback before and after each write.
+func TestKilledActions(t *testing.T) {
+	t.Parallel()
+	s := apiserver.Shared(t, apiserver.Options{})
+	kills := matrix(t, func(t *testing.T) *lane {
+		t.Helper()
+		return installed(t, s)
+	})
+	report(t, "helm_made_kills", float64(kills), "kills")
+}
+
+// TestKilledActionsWithClientSideApply does the same for a release of Helm 3, whose objects are not
+// applied by the server.
+func TestKilledActionsWithClientSideApply(t *testing.T) {
+	full(t)
+	s := apiserver.Shared(t, apiserver.Options{})
+	kills := matrix(t, func(t *testing.T) *lane {
+		t.Helper()
+		l := newLane(t, s, made(t, 1), made(t, 2))
+		chart, err := loader.LoadDir(filepath.Join("testdata", "made-1"))
+		must(t, err)
+		bareInstall(t, l.config, l.release.Namespace, l.release.Name, chart, false)
+		return l
+	})
+	report(t, "helm_client_side_kills", float64(kills), "kills")
+}
+
+// matrix kills each write of an upgrade and of a rollback and returns the number of kills.
+func matrix(t *testing.T, begin func(t *testing.T) *lane) int {
+	t.Helper()
+	var kills atomic.Int64
+	t.Run("lanes", func(t *testing.T) {
+		for i := range lanes {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				l := begin(t)
+				l.upgraded, l.rolledBack = l.clean(l.upgrade()), l.clean(l.rollback())
+				for n := i; n < 2*max(l.upgraded.writes, l.rolledBack.writes); n += lanes {
+					kills.Add(int64(l.cycle(n)))
+				}
+			})
+		}
+	})
+	return int(kills.Load())
+}
+
+// cycle kills write n/2+1 of an upgrade and of the rollback that follows, and returns the number of
+// kills. Odd numbers kill after the write.
+func (l *lane) cycle(n int) int {
+	l.t.Helper()
+	kills := 0
+	for _, direction := range []struct {
+		name  string
+		steps []step
+		clean outcome
+	}{{"upgrade", l.upgrade(), l.upgraded}, {"rollback", l.rollback(), l.rolledBack}} {
+		k := &killer{at: n/2 + 1, after: n%2 == 1}
+		situation := fmt.Sprintf("%s killed at write %d (after: %v)", direction.name, k.at, k.after)
+		killedIn := l.run(direction.steps, k)
+		if (killedIn != "") != (k.at <= direction.clean.writes) {
+			l.t.Errorf("%s: it was killed in %q, of %d writes", situation, killedIn, direction.clean.writes)
+		}
+		if killedIn != "" {
+			kills++
+			l.t.Logf("%s, in %s", situation, killedIn)
+		}
+		l.same(direction.clean, situation)
+		if l.t.Failed() {
+			l.t.FailNow()
+		}
+	}
+	must(l.t, l.client(&killer{}).Prune(bounded(l.t), 2))
+	return kills
+}
+
+// TestKilledInstallations kills an installation before and after each write.
+func TestKilledInstallations(t *testing.T) {
+	t.Parallel()
+	s := apiserver.Shared(t, apiserver.Options{})
+	old, to := made(t, 1), made(t, 2)
+	install := func(k *killer) *lane {
+		l := newLane(t, s, old, to)
+		mark := l.mark("install")
+		l.run([]step{{"install", func(ctx context.Context, c *helm.Client) error { return c.Install(ctx, mark, l.old) }}}, k)
+		return l
+	}
+	counted := &killer{}
+	clean := install(counted).outcome()
+	for n := range 2 * counted.writes {
+		k := &killer{at: n/2 + 1, after: n%2 == 1}
+		install(k).same(clean, fmt.Sprintf("killed at write %d (after: %v)", k.at, k.after))
+	}
+	report(t, "helm_install_kills", float64(2*counted.writes), "kills")
+}
