@@ -198,10 +198,10 @@ test-scale: ## Read and plan 5,000 nodes and 30,000 pods on an API server and pr
 	$(GO) test -tags apiserver -count=1 -v -timeout 30m ./test/apiserver/scale/
 
 # The first run downloads the charts from the Go module proxy.
-.PHONY: test-helm-full
-test-helm-full: export REFIT_HELM_FULL := 1
-test-helm-full: ## Kill each write of upgrades and rollbacks of Helm releases, over all charts, on an API server
-	$(GO) test -tags apiserver -count=1 -v -parallel 6 -timeout 2h ./test/apiserver/helm/
+.PHONY: e2e-components-full
+e2e-components-full: export REFIT_COMPONENTS_FULL := 1
+e2e-components-full: ## Kill each write of upgrades and rollbacks of Helm releases, and judge changes of CRDs, over all charts, on API servers
+	$(GO) test -tags apiserver -count=1 -v -parallel 6 -timeout 2h ./test/apiserver/crd/ ./test/apiserver/helm/ ./test/apiserver/object/
 
 .PHONY: e2e-upgrade-5000
 e2e-upgrade-5000: export REFIT_NODES := 5000

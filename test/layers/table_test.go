@@ -217,6 +217,7 @@ var table = []row{
 	onServer("api"),
 	onServer("cli"),
 	onServer("controller"),
+	onServer("crd"),
 	onServer("drain"),
 	onServer("helm"),
 	onServer("install"),

@@ -12,7 +12,7 @@ import (
 // lost returns the dropped fields that the old schema would not set again: a field whose value is
 // its default comes back as soon as the object is read under the old schema. Live objects have all
 // defaults, so each removed field with a default would count as loss otherwise.
-func lost(dropped []string, object *unstructured.Unstructured, pruned *unstructured.Unstructured, old *Schema) []string {
+func lost(dropped []string, object, pruned *unstructured.Unstructured, old *Schema) []string {
 	if old == nil || len(dropped) == 0 {
 		return dropped
 	}

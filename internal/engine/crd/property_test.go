@@ -95,12 +95,12 @@ func anyIntOrString(t *rapid.T, _ int) (schemaProps, any) {
 	return schemaProps{XIntOrString: true}, rapid.SampledFrom([]any{int64(1), "25%"}).Draw(t, "integer or text")
 }
 
-func anyFree(t *rapid.T, _ int) (schemaProps, any) {
+func anyFree(*rapid.T, int) (schemaProps, any) {
 	preserve := true
 	return schemaProps{Type: "object", XPreserveUnknownFields: &preserve}, map[string]any{"any": []any{int64(1), "x", map[string]any{"y": nil}}}
 }
 
-func anyNull(t *rapid.T, _ int) (schemaProps, any) {
+func anyNull(*rapid.T, int) (schemaProps, any) {
 	return schemaProps{Type: "string", Nullable: true}, nil
 }
 

@@ -48,6 +48,9 @@ var charts = []chart{
 // examples of the project, and objects made from the schema. The verdicts are also those of a
 // server.
 func TestUpgradesOfRealChartsAreNotBlocked(t *testing.T) {
+	if !full() {
+		t.Skip("it takes minutes: run make e2e-components-full")
+	}
 	w := newWorld(t, apiserver.Shared(t, apiserver.Options{Version: slices.Max(apiserver.Versions(t))}))
 	for _, c := range charts {
 		t.Run(path.Base(c.module), func(t *testing.T) {
@@ -92,6 +95,9 @@ func judgeChart(t *testing.T, w *world, c chart, before, after *crd.Definition, 
 
 // TestRollbackOfAWidenedEnumIsRefused uses the value that a new version added.
 func TestRollbackOfAWidenedEnumIsRefused(t *testing.T) {
+	if !full() {
+		t.Skip("it takes minutes: run make e2e-components-full")
+	}
 	c := charts[slices.IndexFunc(charts, func(c chart) bool { return path.Base(c.module) == "node-feature-discovery" })]
 	from, to := module(t, c.module, c.from), module(t, c.module, c.to)
 	const name = "nodefeaturerules.nfd.k8s-sigs.io"

@@ -5,6 +5,7 @@ package helm
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -18,7 +19,26 @@ import (
 // lanes is the number of releases that are upgraded in parallel.
 const lanes = 4
 
-// TestKilledActions kills an upgrade in waves and its rollback before and after each write.
+// isFull reports whether everything is tested, which takes minutes and downloads charts.
+func isFull() bool { return os.Getenv("REFIT_COMPONENTS_FULL") != "" }
+
+func full(t *testing.T) {
+	t.Helper()
+	if !isFull() {
+		t.Skip("it takes minutes: run make e2e-components-full")
+	}
+}
+
+// every returns 1 if everything is tested, otherwise the distance between the tested places.
+func every(distance int) int {
+	if isFull() {
+		return 1
+	}
+	return distance
+}
+
+// TestKilledActions kills an upgrade in waves and its rollback before and after each write, or at
+// some of them.
 func TestKilledActions(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Shared(t, apiserver.Options{})
@@ -55,7 +75,7 @@ func matrix(t *testing.T, begin func(t *testing.T) *lane) int {
 				t.Parallel()
 				l := begin(t)
 				l.upgraded, l.rolledBack = l.clean(l.upgrade()), l.clean(l.rollback())
-				for n := i; n < 2*max(l.upgraded.writes, l.rolledBack.writes); n += lanes {
+				for n := i; n < 2*max(l.upgraded.writes, l.rolledBack.writes); n += lanes * every(11) {
 					kills.Add(int64(l.cycle(n)))
 				}
 			})
@@ -93,7 +113,7 @@ func (l *lane) cycle(n int) int {
 	return kills
 }
 
-// TestKilledInstallations kills an installation before and after each write.
+// TestKilledInstallations kills an installation before and after each write, or at some of them.
 func TestKilledInstallations(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Shared(t, apiserver.Options{})
@@ -106,9 +126,11 @@ func TestKilledInstallations(t *testing.T) {
 	}
 	counted := &killer{}
 	clean := install(counted).outcome()
-	for n := range 2 * counted.writes {
+	kills := 0
+	for n := 0; n < 2*counted.writes; n += every(5) {
+		kills++
 		k := &killer{at: n/2 + 1, after: n%2 == 1}
 		install(k).same(clean, fmt.Sprintf("killed at write %d (after: %v)", k.at, k.after))
 	}
-	report(t, "helm_install_kills", float64(2*counted.writes), "kills")
+	report(t, "helm_install_kills", float64(kills), "kills")
 }
