@@ -29,6 +29,7 @@ func (u *Uninstaller) Uninstall(ctx context.Context, cluster Cluster, name strin
 	if err != nil {
 		return nil, err
 	}
+	options.AgentChosen = u.Repository != ""
 	survey, err := cluster.Survey(ctx, options)
 	if err != nil {
 		return nil, late(ctx, err)
@@ -58,7 +59,8 @@ func unfinished(ctx context.Context, err error, removed install.Removal) error {
 	}
 	for _, n := range removed.Nodes {
 		if n.State != install.Done && n.State != install.Unreachable {
-			return exit.TimeoutError{Err: fmt.Errorf("%w; %s: %s: %s. The same command goes on", err, n.Node, text.State(string(n.State), "removed"), n.Why)}
+			return exit.TimeoutError{Err: fmt.Errorf("%w; %s: %s: %s. Fix the cause and run the same command again; if nodes cannot pull the image, "+
+				"name another repository with --image-repository", err, n.Node, text.State(string(n.State), "removed"), n.Why)}
 		}
 	}
 	return late(ctx, err)

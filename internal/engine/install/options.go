@@ -52,6 +52,9 @@ type Options struct {
 	Version string
 	// Controller and Agent are the images.
 	Controller, Agent string
+	// AgentChosen: the user named the repository of Agent, so Remove uses it even if the cluster
+	// has another image.
+	AgentChosen bool
 	// PullSecrets are the names of Secrets, in the namespaces of the pods, with which nodes pull
 	// the images. NoPullSecrets removes all of them, also those that others have set.
 	PullSecrets   []string

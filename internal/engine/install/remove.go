@@ -41,8 +41,8 @@ var removal = []struct {
 	{"removing Refit's objects", (*removeRun).removeObjects},
 }
 
-// Remove removes Refit from a cluster and its hosts. It uses the image o.Agent if the cluster has
-// no other. Steps that completed before an error are not undone.
+// Remove removes Refit from a cluster and its hosts. It uses the image o.Agent if the user
+// chose it or the cluster has no other. Steps that completed before an error are not undone.
 func (c *Cluster) Remove(ctx context.Context, o Options, callbacks Callbacks) (Removal, error) {
 	survey, err := c.Survey(ctx, o)
 	if err != nil {

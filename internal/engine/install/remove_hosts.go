@@ -12,7 +12,7 @@ import (
 )
 
 // removePlacer deletes the DaemonSet that installs agents. It first notes the image, which every
-// host has already.
+// host has already, unless the user chose one: hosts may be unable to pull that of the cluster.
 func (r *removeRun) removePlacer(ctx context.Context) error {
 	inventory, err := r.inventory(ctx)
 	if err != nil {
@@ -29,7 +29,7 @@ func (r *removeRun) removePlacer(ctx context.Context) error {
 		}
 	}
 	for _, image := range images {
-		if imageName.MatchString(image) {
+		if !r.options.AgentChosen && imageName.MatchString(image) {
 			r.options.Agent = image
 		}
 	}

@@ -196,6 +196,23 @@ func TestAnInterruptedRemoval(t *testing.T) {
 		}
 		b.nothingLeft(t)
 	})
+	t.Run("by an image that hosts cannot pull: the user names another one", func(t *testing.T) {
+		b, w := full(t, version)
+		chosen := options()
+		chosen.Agent, chosen.AgentChosen = "mirror.example/refit-agent:v9", true
+		w.says(func(pod *corev1.Pod) corev1.PodStatus {
+			if pod.Spec.InitContainers[0].Image != chosen.Agent {
+				return failing("ErrImagePull")
+			}
+			return done()
+		})
+		if _, err := b.Remove(within(t, 8*time.Second), options(), install.Callbacks{}); !errors.Is(err, install.ErrNotDone) {
+			t.Fatal(err)
+		}
+		_, err := b.Remove(within(t, checkTimeout), chosen, install.Callbacks{})
+		must(t, err)
+		b.nothingLeft(t)
+	})
 	t.Run("at the hosts: an install takes it back, and nothing removes what it places", func(t *testing.T) {
 		b, w := full(t, version)
 		w.says(func(*corev1.Pod) corev1.PodStatus { return failing("not yet") })
