@@ -123,6 +123,7 @@ func (u *upgrading) offer(ctx context.Context, a *app) error {
 		return nil
 	}
 	o := &release.Offer{Reading: a.readingContent, Connect: a.releases(&u.Kubeconfig)}
+	o.Changing = func() { a.changing = true }
 	o.Log, o.Confirm, o.Passphrase = a.Err, a.Confirm, release.Passphrase{CanAsk: a.CanAskSecret, Ask: a.AskSecret, Keyring: a.Keyring}
 	return o.Complete(ctx, &u.Request, func(ctx context.Context, list release.List) ([]string, error) {
 		return u.Missing(ctx, a.assessor(), &u.Flags, list)

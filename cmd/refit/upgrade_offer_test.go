@@ -122,6 +122,20 @@ func TestUpgradeOffersToAddTheClusterRelease(t *testing.T) {
 	}
 }
 
+// A user who declines the plan after the ClusterRelease was added reads that it remains.
+func TestUpgradeDeclinedAfterTheClusterRelease(t *testing.T) {
+	s := withoutRelease(t, "yes\nyes\nno\n") // create, sign, do not upgrade
+	if code := s.refit(t, "upgrade", "--to", "v1.36"); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if said := s.err.String(); !strings.Contains(said, "not confirmed; completed changes remain") || strings.Contains(said, "nothing was changed") {
+		t.Error(said)
+	}
+	if len(s.all(t)) != 0 {
+		t.Errorf("it started %v", s.all(t))
+	}
+}
+
 func TestUpgradeAddsNoClusterReleaseUnasked(t *testing.T) {
 	for situation, c := range map[string]struct {
 		input  string

@@ -45,6 +45,8 @@ type Addition struct {
 	Timeout time.Duration
 	// Confirm prompts the user before the content is signed; nil: no prompt.
 	Confirm func(ctx context.Context, question string) error
+	// Changing is called before the cluster is changed; nil: no call.
+	Changing func()
 }
 
 // Add adds the ClusterRelease. It fails before it reads any file if the key is not pinned or the
@@ -93,6 +95,9 @@ func (a *Addition) Add(ctx context.Context, cluster string, installed Installati
 		return nil, fmt.Errorf("cannot add the ClusterRelease: the public key beside the private one is not its own, so hosts would refuse it: %w", err)
 	}
 	release := &refitv1alpha1.ClusterRelease{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: signed.Spec}
+	if a.Changing != nil {
+		a.Changing()
+	}
 	return within(ctx, a.Timeout, func(ctx context.Context) (*cliv1alpha1.AddedRelease, error) {
 		if err := to.CreateRelease(ctx, release); err != nil {
 			return nil, fmt.Errorf("cannot add the ClusterRelease: %w", err)

@@ -16,6 +16,8 @@ import (
 func (s *Streams) Exit(ctx context.Context, err error, name, command string, changing bool) int {
 	switch {
 	case err == nil, errors.Is(err, exit.ErrBlocked):
+	case changing && errors.Is(err, errNotConfirmed): // an earlier prompt of the same command was
+		fmt.Fprintf(s.Err, "%s: not confirmed; completed changes remain\n", name)
 	case exit.IsLeft(err) || ctx.Err() == nil:
 		s.Complain(name, err)
 	case changing:

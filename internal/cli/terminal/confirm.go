@@ -18,10 +18,12 @@ import (
 // MayAsk returns an error if there is no terminal for a prompt.
 func (s *Streams) MayAsk() error {
 	if file, ok := s.In.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
-		return exit.Usagef("there is no terminal to ask for confirmation: use --yes")
+		return exit.Usagef("there is no terminal for the confirmation prompt: use --yes")
 	}
 	return nil
 }
+
+var errNotConfirmed = errors.New("not confirmed: nothing was changed")
 
 // Confirm prompts the user on the terminal. Anything but yes is no.
 func (s *Streams) Confirm(ctx context.Context, question string) error {
@@ -42,7 +44,7 @@ func (s *Streams) Confirm(ctx context.Context, question string) error {
 		if reply == "yes" || reply == "y" {
 			return nil
 		}
-		return errors.New("not confirmed: nothing was changed")
+		return errNotConfirmed
 	}
 }
 
