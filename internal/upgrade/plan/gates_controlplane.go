@@ -19,7 +19,7 @@ func releaseMissing(d *deciding, _ *cluster.Node, hop int) *Wait {
 	version := d.plan.Hops[hop].Kubernetes
 	return &Wait{
 		Reason: refitv1alpha1.ReasonReleaseMissing, ManualIntervention: true, Message: fmt.Sprintf("The cluster has no ClusterRelease of %s", version),
-		Remedy: "Create, sign and add one: `refit release add " + version + " --from DIRECTORY`",
+		Remedy: "Create, sign and add one: `refit release add " + version + " --online`, or `--from DIRECTORY` without internet access",
 	}
 }
 

@@ -86,14 +86,13 @@ func agentMissing(v *view, missing, unanswered []string) []Finding {
 	}}
 }
 
-// installAgents is the remedy for missing agents. The first installation needs a release key; a
-// later one would not help a node whose Pod does not run.
+// installAgents is the remedy for missing agents. A later installation would not help a node whose
+// Pod does not run.
 func installAgents(v *view, missing []string) string {
 	pods := "kubectl -n refit-agent get pods -o wide"
 	switch {
 	case !v.s.Installed:
-		return fmt.Sprintf("Install Refit with its agents and the public key that signs your ClusterReleases: %s.",
-			command("refit install --release-key FILE"))
+		return fmt.Sprintf("Install Refit with its agents: %s. It creates your key, unless you pin another one with --release-key.", command("refit install"))
 	case len(missing) == 1:
 		pods += " --field-selector spec.nodeName=" + missing[0]
 	}

@@ -57,7 +57,7 @@ func (v *view) shortage(nodes []*node, atOnce int, object string) []Finding {
 	return []Finding{{
 		Object: object,
 		Message: fmt.Sprintf("%d of %s of %s do not fit on the other nodes by their requests (short of %d millicores and %d MiB), starting with "+
-			"those of %s; this takes taints into account, but not selectors and affinities",
+			"those of %s; this takes taints into account, but not tolerations, selectors and affinities",
 			short.Pods, plural(short.Of, "pod"), joinNames(drained), short.Missing.MilliCPU, short.Missing.Memory>>20,
 			workloadName(&v.s.Workloads[short.Workload])),
 		Remedy: "Add a node, scale down workloads, or lower maxUnavailable of the pool. Pods that do not fit stay Pending until a node returns.",
