@@ -120,7 +120,7 @@ func TestInstallReportsTheProgressOfEachNode(t *testing.T) {
 	if strings.Join(f.asked, "; ") != "apply development, dry run false; follow" {
 		t.Errorf("%v", f.asked)
 	}
-	for _, want := range []string{"Applying ", "  cp-1: placed (1 of 2)\n", ": failing: ImagePullBackOff: not found\n"} {
+	for _, want := range []string{"Applying ", "  cp-1: installed (1 of 2)\n", ": failing: ImagePullBackOff: not found\n"} {
 		if !strings.Contains(l.err.String(), want) {
 			t.Errorf("while it waits it does not say %q: %s", want, l.err)
 		}

@@ -125,7 +125,7 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 	}
 	result := installOf(name, i.DryRun, existing, options)
 	result.Backups, result.NewKey = backups, newKey
-	report := &reporter{out: i.Log, done: "placed", archives: i.Archives}
+	report := &reporter{out: i.Log, done: "installed", archives: i.Archives}
 	if i.DryRun {
 		report.line(fmt.Sprintf("Dry run: comparing %d objects with %s", len(objects), name))
 	} else {

@@ -37,8 +37,7 @@ func (c *Cluster) checkIdle(ctx context.Context) error {
 				return fmt.Errorf("cannot read ClusterUpgrade %s: %w", page.Items[i].GetName(), err)
 			}
 			if !u.HasEnded() {
-				return fmt.Errorf("operation %s %w: wait until it ends, or abort it (kubectl patch clusterupgrade %s --type merge -p '%s')",
-					u.Name, ErrBusy, u.Name, `{"spec":{"aborted":true}}`)
+				return fmt.Errorf("operation %s %w: wait until it ends, or abort it: `refit abort %s`", u.Name, ErrBusy, u.Name)
 			}
 		}
 		if options.Continue = page.GetContinue(); options.Continue == "" {
