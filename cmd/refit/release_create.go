@@ -148,7 +148,7 @@ ClusterRelease is immutable: another one for the same version needs another --na
 	}
 	addSignerFlags(cmd, a, &f.Signer)
 	addCreationFlags(cmd, a, &f.creation)
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask before it signs")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "skip the confirmation prompt")
 	addKubeconfigFlags(cmd, &f.Kubeconfig)
 	f.addFlags(cmd)
 	cmd.Flags().SortFlags = false

@@ -19,6 +19,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // Releases are the ClusterReleases of a cluster: *operations.Cluster.
@@ -126,6 +127,9 @@ func (s *Signer) publicKey() (artifact.PublicKey, error) {
 	}
 	raw, err := os.ReadFile(PublicKeyOf(path))
 	if err != nil {
+		if _, missing := os.Stat(path); missing != nil {
+			return artifact.PublicKey{}, fmt.Errorf("cannot read the key: %w", missing)
+		}
 		return artifact.PublicKey{}, fmt.Errorf("cannot read the public key of %s: %w", path, err)
 	}
 	public, err := artifact.ParsePublic(raw)
@@ -157,8 +161,8 @@ func pinned(ctx context.Context, installed Installation, public artifact.PublicK
 		return nil, notPinnedError{errors.New("cannot add a ClusterRelease: Refit is not installed, so no host would accept it. Run `refit install` first")}
 	case !slices.Contains(ids, public.ID):
 		slices.Sort(ids)
-		return nil, notPinnedError{fmt.Errorf("cannot add a ClusterRelease: the hosts would refuse what the key %s signs: they accept %q. "+
-			"Name one of these keys with --key, or pin this one, too: `refit install --release-key FILE` with each public key", public.ID, ids)}
+		return nil, notPinnedError{fmt.Errorf("cannot add a ClusterRelease: the hosts would refuse what the key %s signs: they accept %s. "+
+			"Name one of these keys with --key, or pin this one, too: `refit install --release-key FILE` with each public key", public.ID, phrase.List(ids))}
 	}
 	return keys, nil
 }

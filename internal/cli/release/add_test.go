@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,6 +106,14 @@ func TestReleaseSignedByAnotherKeyThanTheShownOneIsNotAdded(t *testing.T) {
 	c := &target{pinned: []string{public}}
 	if _, err := addition(t, private).Add(t.Context(), "prod", c, c); err == nil || !strings.Contains(err.Error(), "is not its own") || c.created > 0 {
 		t.Errorf("Add() = %v; created %d", err, c.created)
+	}
+}
+
+func TestKeyThatDoesNotExist(t *testing.T) {
+	c := &target{}
+	path := filepath.Join(t.TempDir(), "missing.key")
+	if _, err := addition(t, path).Add(t.Context(), "prod", c, c); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), ".pem") {
+		t.Errorf("Add() = %v, want an error that names the private key", err)
 	}
 }
 

@@ -85,7 +85,7 @@ func (c *Creation) Check(given func(flag string) bool) error {
 	}
 	version, err := request.ParseVersion(c.Kubernetes)
 	if err != nil {
-		return exit.Usagef("--kubernetes: %q is not a version like v1.36.3", c.Kubernetes)
+		return exit.Usagef("%q is not a version like v1.36.3", c.Kubernetes)
 	}
 	c.Kubernetes = version
 	return nil

@@ -161,7 +161,7 @@ func (r *Registry) keys(ctx context.Context, at oci.Reference) ([]artifact.Publi
 			return nil, err
 		}
 		if len(files) == 0 {
-			return nil, exit.Usagef("--key is required: a public key that you trust")
+			return nil, exit.Usagef("--key is required: a public key that you trust; \"pull\" also accepts its --fingerprint")
 		}
 	}
 	keys, err := ReadPublicKeys(files)
