@@ -44,12 +44,12 @@ configuration, or those of --key and --fingerprint. Instead of a tag, the addres
 		Example: a.example(
 			"# Pull a ClusterRelease and apply it", "release pull oci://registry.example/refit/releases:v1.36.3 | kubectl apply --server-side -f -",
 			"# Save one that a key with this fingerprint signed",
-			"release pull oci://registry.example/refit/releases:v1.36.3 --fingerprint SHA256:50TAeRMgwyhUYO3bUj8UyI2FetpGuXpWkNiM+Xi5GR8 -o v1.36.3.yaml",
+			"release pull oci://registry.example/refit/releases:v1.36.3 --fingerprint SHA256:50TAeRMgwyhUYO3bUj8UyI2FetpGuXpWkNiM+Xi5GR8 --out v1.36.3.yaml",
 		),
 		Args: accept(arguments.Exactly(1, "name an address: oci://HOST/REPOSITORY:TAG or oci://HOST/REPOSITORY@sha256:DIGEST")),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.PullTo(cmd.Context(), out, args[0], a.Print) },
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "the `FILE` to write (default standard output)")
+	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write (default standard output)")
 	addRegistryFlags(cmd, r)
 	cmd.Flags().StringArrayVar(&r.Fingerprints, "fingerprint", nil,
 		"the `FINGERPRINT` of a key that you trust and that the repository has (SHA256:...); can be repeated")

@@ -334,7 +334,7 @@ func TestReleaseThroughARegistry(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "v1.36.3.yaml")
 	l = newLine(t)
-	if code := l.run(t, "release", "pull", repository+":v1.36.3", "--key", public, "-o", file); code != 0 || l.out.Len() > 0 {
+	if code := l.run(t, "release", "pull", repository+":v1.36.3", "--key", public, "--out", file); code != 0 || l.out.Len() > 0 {
 		t.Fatalf("exit code %d: %s%s", code, l.out, l.err)
 	}
 	if pulled, want := contents([]string{file}), contents([]string{signed}); pulled != want {

@@ -44,7 +44,7 @@ func (e NoReleaseError) Error() string {
 	if len(e.others) > 0 {
 		text += ", or one that it has a ClusterRelease of: " + strings.Join(e.others, ", ")
 	}
-	return text
+	return text + fmt.Sprintf("; `refit release add %s --online` adds the newest one", e.Minor)
 }
 
 // reachableReleases returns the versions of the usable ClusterReleases that an upgrade can reach,
