@@ -61,8 +61,8 @@ func deployment(name string) *appsv1.Deployment {
 	}
 }
 
-// rollsOut is the controller of Deployments: it makes each ready.
-func rollsOut(t *testing.T, c client.WithWatch) {
+// onDeployments calls a function for each event of a Deployment, like a controller.
+func onDeployments(t *testing.T, c client.WithWatch, handle func(watch.EventType, *appsv1.Deployment)) {
 	t.Helper()
 	watcher, err := c.Watch(t.Context(), &appsv1.DeploymentList{})
 	if err != nil {
@@ -72,21 +72,30 @@ func rollsOut(t *testing.T, c client.WithWatch) {
 	go func() {
 		defer close(done)
 		for event := range watcher.ResultChan() {
-			d, ok := event.Object.(*appsv1.Deployment)
-			if !ok || event.Type == watch.Deleted || d.Status.ObservedGeneration == d.Generation && d.Status.AvailableReplicas == 1 {
-				continue
+			if d, ok := event.Object.(*appsv1.Deployment); ok {
+				handle(event.Type, d)
 			}
-			d.Status = appsv1.DeploymentStatus{
-				ObservedGeneration: d.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
-				Conditions: []appsv1.DeploymentCondition{
-					{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
-					{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
-				},
-			}
-			_ = c.Status().Update(context.WithoutCancel(t.Context()), d) // a conflict comes with another event
 		}
 	}()
 	t.Cleanup(func() { watcher.Stop(); <-done })
+}
+
+// rollsOut is the controller of Deployments: it makes each ready.
+func rollsOut(t *testing.T, c client.WithWatch) {
+	t.Helper()
+	onDeployments(t, c, func(event watch.EventType, d *appsv1.Deployment) {
+		if event == watch.Deleted || d.Status.ObservedGeneration == d.Generation && d.Status.AvailableReplicas == 1 {
+			return
+		}
+		d.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: d.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
+			Conditions: []appsv1.DeploymentCondition{
+				{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
+				{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
+			},
+		}
+		_ = c.Status().Update(context.WithoutCancel(t.Context()), d) // a conflict comes with another event
+	})
 }
 
 func imagesOf(t *testing.T, c client.Client) map[string]string {
@@ -186,20 +195,11 @@ func TestRecreateAgainAfterAKill(t *testing.T) {
 // creates is a controller that creates deleted Deployments again.
 func creates(t *testing.T, c client.WithWatch) {
 	t.Helper()
-	watcher, err := c.Watch(t.Context(), &appsv1.DeploymentList{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for event := range watcher.ResultChan() {
-			if d, ok := event.Object.(*appsv1.Deployment); ok && event.Type == watch.Deleted {
-				_ = c.Create(context.WithoutCancel(t.Context()), deployment(d.Name))
-			}
+	onDeployments(t, c, func(event watch.EventType, d *appsv1.Deployment) {
+		if event == watch.Deleted {
+			_ = c.Create(context.WithoutCancel(t.Context()), deployment(d.Name))
 		}
-	}()
-	t.Cleanup(func() { watcher.Stop(); <-done })
+	})
 }
 
 func uidOf(t *testing.T, c client.Client, name string) types.UID {
