@@ -6,13 +6,16 @@ import (
 )
 
 func TestMarks(t *testing.T) {
-	for description, want := range map[string]Mark{
-		"refit/to-136/7":        {Operation: "to-136", Sequence: 7},
-		"refit/to-136/7/wave-1": {Operation: "to-136", Sequence: 7, Step: "wave-1"},
-		"refit/to-136/7/wave-1: Upgrade \"a\" failed: b": {Operation: "to-136", Sequence: 7, Step: "wave-1"},
+	for _, c := range []struct {
+		description string
+		want        Mark
+	}{
+		{"refit/to-136/7", Mark{Operation: "to-136", Sequence: 7}},
+		{"refit/to-136/7/wave-1", Mark{Operation: "to-136", Sequence: 7, Step: "wave-1"}},
+		{"refit/to-136/7/wave-1: Upgrade \"a\" failed: b", Mark{Operation: "to-136", Sequence: 7, Step: "wave-1"}},
 	} {
-		if got, ours := parseMark(description); !ours || got != want {
-			t.Errorf("parseMark(%q) = %v, %v", description, got, ours)
+		if got, ours := parseMark(c.description); !ours || got != c.want {
+			t.Errorf("parseMark(%q) = %v, %v", c.description, got, ours)
 		}
 	}
 	for _, description := range []string{"", "Upgrade complete", "refit/a", "refit//1", "refit/a/b", "refit/a/1/b/c", "refits/a/1", "Rollback to 1"} {

@@ -20,7 +20,8 @@ func releaseMissing(v *view) []Finding {
 			Deferred: !v.s.Installed,
 			Object:   "ClusterRelease for " + h.String(),
 			Message:  fmt.Sprintf("the cluster has no %s for Kubernetes %s", what, h) + v.whyHop(h),
-			Remedy:   "Create, sign and add one: " + command("refit release add "+wanted+" --online") + ", or " + command("--from DIRECTORY") + " without internet access",
+			Remedy: "Create, sign and add one: " + command("refit release add "+wanted+" --online") +
+				", or " + command("--from DIRECTORY") + " without internet access",
 		})
 	}
 	return found
