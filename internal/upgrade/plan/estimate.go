@@ -20,6 +20,26 @@ const (
 	defaultVerify       = 30 * time.Second
 )
 
+// UsualTime is how long a stage of so many nodes takes by the defaults. It serves to compare
+// stages.
+func UsualTime(stage refitv1alpha1.StageName, nodes int32) time.Duration {
+	switch stage {
+	case refitv1alpha1.StagePrefetch:
+		return defaultFetch
+	case refitv1alpha1.StageBackup:
+		return defaultBackup
+	case refitv1alpha1.StageRehearsal:
+		return defaultRehearsal
+	case refitv1alpha1.StageControlPlane:
+		return time.Duration(nodes) * (defaultControlPlane + defaultDrain)
+	case refitv1alpha1.StageWorkers:
+		return time.Duration(nodes) * (defaultWorker + defaultDrain)
+	case refitv1alpha1.StageVerify:
+		return defaultVerify
+	}
+	return 0
+}
+
 // times are how long parts of an upgrade took in this cluster, zero if unknown.
 type times struct{ controlPlane, worker, drain time.Duration }
 

@@ -47,7 +47,7 @@ func NewOperation(cluster string, u *refitv1alpha1.ClusterUpgrade, orders []*ref
 	}
 	if !o.Ended {
 		o.Active = activeOf(status.Active, ours)
-		o.LeftSeconds = seconds(left(u, o.Active, now))
+		o.LeftSeconds = seconds(left(u, now))
 	}
 	return o
 }

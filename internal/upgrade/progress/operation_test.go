@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -136,31 +137,73 @@ func TestNodeProgress(t *testing.T) {
 	}
 }
 
-// The remaining time shrinks with each node and while nodes are active, and is 0 while the
-// operation is stalled or paused.
+// The remaining time shrinks with each stage, with each node and with time, and is 0 while the
+// operation is stalled or paused. By the defaults, the stages take 30, 120, 30, 120, 150 and 30 s:
+// 8 minutes, which the plan estimates as 9.
 func TestTimeLeft(t *testing.T) {
-	working := []cliv1alpha1.NodeProgress{{Node: "w1", Activity: cliv1alpha1.ActivityUpgrade, Since: noon.Add(-time.Minute)}}
+	ago := func(d time.Duration) *metav1.Time { return new(metav1.NewTime(noon.Add(-d))) }
+	complete := func(stages []refitv1alpha1.StageSummary, n int) {
+		for i := range n {
+			stages[i].Done, stages[i].CompletionTime = stages[i].Total, ago(0)
+		}
+	}
 	for name, c := range map[string]struct {
-		done   int32
 		phase  refitv1alpha1.Phase
-		active []cliv1alpha1.NodeProgress
+		change func([]refitv1alpha1.StageSummary)
 		want   time.Duration
 	}{
-		"at the beginning":      {0, refitv1alpha1.PhaseRunning, nil, 9 * time.Minute},
-		"one is done":           {1, refitv1alpha1.PhaseRunning, nil, 6 * time.Minute},
-		"one is half through":   {1, refitv1alpha1.PhaseRunning, working, 5 * time.Minute},
-		"it takes ever longer":  {2, refitv1alpha1.PhaseRunning, []cliv1alpha1.NodeProgress{{Activity: cliv1alpha1.ActivityUpgrade, Since: noon.Add(-time.Hour)}}, time.Second},
-		"it is stalled":         {1, refitv1alpha1.PhaseStalled, working, 0},
-		"it is paused":          {1, refitv1alpha1.PhasePaused, working, 0},
-		"fetching is no credit": {0, refitv1alpha1.PhaseRunning, []cliv1alpha1.NodeProgress{{Activity: cliv1alpha1.ActivityPrefetch, Since: noon.Add(-time.Hour)}}, 9 * time.Minute},
+		"at the beginning":             {refitv1alpha1.PhaseRunning, func([]refitv1alpha1.StageSummary) {}, 9 * time.Minute},
+		"the first hop is done":        {refitv1alpha1.PhaseRunning, func(s []refitv1alpha1.StageSummary) { complete(s, 2) }, 371250 * time.Millisecond},
+		"the first hop by its nodes":   {refitv1alpha1.PhaseRunning, func(s []refitv1alpha1.StageSummary) { s[0].Done, s[1].Done = 3, 1 }, 371250 * time.Millisecond},
+		"a control plane node changes": {refitv1alpha1.PhaseRunning, func(s []refitv1alpha1.StageSummary) { complete(s, 1); s[1].StartTime = ago(time.Minute) }, 446250 * time.Millisecond},
+		"it takes ever longer":         {refitv1alpha1.PhaseRunning, func(s []refitv1alpha1.StageSummary) { complete(s, 1); s[1].StartTime = ago(time.Hour) }, 384750 * time.Millisecond},
+		"one of two workers is done, the other one late": {
+			refitv1alpha1.PhaseRunning, func(s []refitv1alpha1.StageSummary) { complete(s, 4); s[4].Done, s[4].StartTime = 1, ago(time.Hour) }, 42187500 * time.Microsecond,
+		},
+		"the last stage is late": {refitv1alpha1.PhaseRunning, func(s []refitv1alpha1.StageSummary) { complete(s, 5); s[5].StartTime = ago(time.Hour) }, 3375 * time.Millisecond},
+		"everything is done":     {refitv1alpha1.PhaseRunning, func(s []refitv1alpha1.StageSummary) { complete(s, 6) }, time.Second},
+		"it is stalled":          {refitv1alpha1.PhaseStalled, func([]refitv1alpha1.StageSummary) {}, 0},
+		"it is paused":           {refitv1alpha1.PhasePaused, func([]refitv1alpha1.StageSummary) {}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := upgrade()
-			u.Status.Phase, u.Status.Nodes.Done = c.phase, c.done
-			if got := left(u, c.active, noon); got != c.want {
+			u.Status.Phase = c.phase
+			c.change(u.Status.Plan.Stages)
+			if got := left(u, noon).Round(time.Millisecond / 2); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// The remaining time never grows while an upgrade proceeds, whatever takes how long.
+func TestTimeLeftNeverGrows(t *testing.T) {
+	for seed := range uint64(500) {
+		random := rand.New(rand.NewPCG(seed, 16))
+		u, now := upgrade(), noon
+		last := left(u, now)
+		observe := func(what string) {
+			if got := left(u, now); got > last {
+				t.Fatalf("seed %d: %s, after %s at %s", seed, what, last, got)
+			} else {
+				last = got
+			}
+		}
+		for i := range u.Status.Plan.Stages {
+			s := &u.Status.Plan.Stages[i]
+			s.StartTime = new(metav1.NewTime(now))
+			observe("a stage started")
+			for range max(s.Total, 1) {
+				for range random.IntN(20) {
+					now = now.Add(time.Duration(random.IntN(20)) * time.Second)
+					observe("time passed")
+				}
+				s.Done = min(s.Done+1, s.Total)
+				observe("a node was done")
+			}
+			s.CompletionTime = new(metav1.NewTime(now))
+			observe("a stage was complete")
+		}
 	}
 }
 

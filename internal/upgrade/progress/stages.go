@@ -1,8 +1,6 @@
 package progress
 
 import (
-	"time"
-
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
@@ -26,21 +24,4 @@ func stagesOf(u *refitv1alpha1.ClusterUpgrade) []cliv1alpha1.StageProgress {
 		}
 	}
 	return out
-}
-
-// left is the remaining time by the plan's estimate: the share of the nodes that are not done, less
-// the time that the active ones took so far. It is 0 where the operation waits for a user.
-func left(u *refitv1alpha1.ClusterUpgrade, active []cliv1alpha1.NodeProgress, now time.Time) time.Duration {
-	status := &u.Status
-	if status.Phase != refitv1alpha1.PhaseRunning || status.Plan == nil || status.Nodes.Total == 0 {
-		return 0
-	}
-	per := status.Plan.Estimate.Duration / time.Duration(status.Nodes.Total)
-	out := per * time.Duration(status.Nodes.Total-status.Nodes.Done)
-	for i := range active {
-		if since := active[i].Since; active[i].Activity != cliv1alpha1.ActivityPrefetch && !since.IsZero() {
-			out -= min(per, max(0, now.Sub(since)))
-		}
-	}
-	return max(out, time.Second)
 }
