@@ -1,6 +1,7 @@
 package component
 
 import (
+	"slices"
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -62,5 +63,27 @@ func TestPeersMustFit(t *testing.T) {
 	}
 	if _, err := ParseMatrix([]refitv1alpha1.ComponentFit{{Kubernetes: "1.36"}}); err == nil {
 		t.Error("a version is accepted as a range")
+	}
+}
+
+func TestPeersThatBlock(t *testing.T) {
+	m, err := ParseMatrix([]refitv1alpha1.ComponentFit{{Version: ">=1.2", Peers: ">=1.1 <1.3"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := []Peer{{"turin", "v1.1.2"}, {"milan", "1.0.0"}, {"over", "0.1.0"}}
+	problems, err := CheckPeers("liqo", "v1.2.0", m, []string{"turin", "rome", "milan", "rome"}, named)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []PeerProblem{
+		{"milan", ReasonPeerIncompatible, "liqo 1.2.0 does not work with peer milan, which has 1.0.0"},
+		{"rome", ReasonPeerUnknown, "the version of liqo in peer rome is unknown"},
+	}
+	if !slices.Equal(problems, want) {
+		t.Errorf("got %+v, want %+v", problems, want)
+	}
+	if _, err := CheckPeers("liqo", "v1.2.0", m, []string{"turin"}, []Peer{{"turin", "latest"}}); err == nil || err.Error() != `peer turin: invalid version "latest"` {
+		t.Errorf("error %v", err)
 	}
 }
