@@ -252,6 +252,7 @@ func TestApplyInstallsWhatThePrefetchFetched(t *testing.T) {
 		"another ClusterRelease": func(u *Upgrade) { u.Release.Digest = "sha256:bb" },
 		"another node":           func(u *Upgrade) { u.NodeUID = "other" },
 		"another machine":        func(u *Upgrade) { u.MachineID = "other" },
+		"another attempt":        func(u *Upgrade) { u.Attempt = 1 },
 	} {
 		former, u := upgrade(), upgrade(plugins("vlan"))
 		change(former)

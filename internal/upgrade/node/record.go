@@ -80,9 +80,11 @@ func (u *Upgrade) AddPart(part refitv1alpha1.PartFacts) {
 // LimitTo removes what the former journal of the same upgrade does not have: CNI plugins, and parts
 // other than kubeadm and the kubelet, that appeared or changed after the prefetch. They are left
 // alone, since the host is drained and would wait for their download. A part that is now installed
-// as another kind stays, as what was fetched would damage it.
+// as another kind stays, as what was fetched would damage it. Another attempt is not limited: an
+// operator may have installed what the last one lacked.
 func (u *Upgrade) LimitTo(former *Upgrade) {
-	if u.Operation.UID != former.Operation.UID || u.Release.Digest != former.Release.Digest || u.NodeUID != former.NodeUID || u.MachineID != former.MachineID {
+	if u.Attempt != former.Attempt || u.Operation.UID != former.Operation.UID || u.Release.Digest != former.Release.Digest ||
+		u.NodeUID != former.NodeUID || u.MachineID != former.MachineID {
 		return
 	}
 	surveyed := *u
