@@ -42,7 +42,7 @@ func (f *Freezer) Freeze(ctx context.Context, component string, freeze refitv1al
 			return fmt.Errorf("cannot freeze %s: %w", component, err)
 		}
 	}
-	if err := f.until(ctx, probe, true); err != nil {
+	if err := f.until(ctx, component, probe, true); err != nil {
 		return fmt.Errorf("cannot freeze %s: the API server does not apply the policy %s: %w", component, name(component), err)
 	}
 	return nil
@@ -79,7 +79,7 @@ func (f *Freezer) Thaw(ctx context.Context, component string) error {
 			return fmt.Errorf("cannot lift the freeze of %s: %w", component, err)
 		}
 	}
-	if err := f.until(ctx, name(component), false); err != nil {
+	if err := f.until(ctx, component, name(component), false); err != nil {
 		return fmt.Errorf("cannot lift the freeze of %s: the API server still applies the policy %s: %w", component, name(component), err)
 	}
 	return nil
@@ -98,16 +98,16 @@ func (f *Freezer) Frozen(ctx context.Context) (components []string, err error) {
 }
 
 // until probes the API server until it denies a ConfigMap, or no longer does.
-func (f *Freezer) until(ctx context.Context, probe string, denied bool) error {
+func (f *Freezer) until(ctx context.Context, component, probe string, denied bool) error {
 	var last error
 	err := wait.PollUntilContextCancel(ctx, probeInterval, true, func(ctx context.Context) (bool, error) {
 		err := f.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: probe, Namespace: f.Namespace}}, client.DryRunAll)
-		isDenied := apierrors.IsForbidden(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy")
-		if err != nil && !isDenied {
-			last = err
+		isDenied := apierrors.IsForbidden(err) && strings.Contains(err.Error(), "'"+name(component)+"'")
+		last = err
+		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
 			return false, nil
 		}
-		return isDenied == denied, nil
+		return isDenied == denied, nil // a policy of somebody else may deny the probe, too
 	})
 	if err != nil {
 		return errors.Join(last, err)

@@ -35,21 +35,24 @@ func (e *Editor) each(ctx context.Context, kind string, visit func(*unstructured
 	if err != nil {
 		return err
 	}
+	var all []unstructured.Unstructured // first: a visit may take longer than a page can be continued
 	for next := ""; ; {
 		var list unstructured.UnstructuredList
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		if err := e.Client.List(ctx, &list, client.Limit(page), client.Continue(next)); err != nil {
 			return fmt.Errorf("cannot list %s: %w", kind, err)
 		}
-		for i := range list.Items {
-			if err := visit(&list.Items[i]); err != nil {
-				return err
-			}
-		}
+		all = append(all, list.Items...)
 		if next = list.GetContinue(); next == "" {
-			return nil
+			break
 		}
 	}
+	for i := range all {
+		if err := visit(&all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // nameOf describes an object in errors.

@@ -24,6 +24,9 @@ func (p *placement) sort() error {
 		if a.slot() != b.slot() {
 			return a.slot() - b.slot()
 		}
+		if a.Action == Remove && b.Action == Remove { // what others need goes last
+			return rank[b.Component] - rank[a.Component]
+		}
 		return rank[a.Component] - rank[b.Component]
 	})
 	return nil

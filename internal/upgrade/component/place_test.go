@@ -151,6 +151,18 @@ func TestPlacement(t *testing.T) {
 			want:      []string{"Remove a 1.0.0 after the control plane of v1.37.1: the target no longer has it"},
 		},
 		{
+			situation: "the target no longer has two components, of which one needs the other",
+			hops: []Release{
+				{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(with(offerOf("a", "1.0.0"), needsB), uninstall), with(offerOf("b", "1.0.0"), uninstall)}},
+				{"v1.37.1", nil},
+			},
+			installed: []Installed{{Name: "b", Version: "1.0.0", ByRefit: true}, {Name: "a", Version: "1.0.0", ByRefit: true}},
+			want: []string{
+				"Remove a 1.0.0 after the control plane of v1.37.1: the target no longer has it",
+				"Remove b 1.0.0 after the control plane of v1.37.1: the target no longer has it",
+			},
+		},
+		{
 			situation: "the target no longer has a component of the user",
 			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "1.0.0"), uninstall)}}, {"v1.37.1", nil}},
 			installed: []Installed{{Name: "a", Version: "1.0.0"}},

@@ -57,11 +57,12 @@ type rule struct {
 	deny    bool
 }
 
-// walk visits what values set: everything that is not a map. An empty map sets nothing.
+// walk visits what values set: everything that is not a map, and empty maps, which replace a value
+// that is no map.
 func walk(values map[string]any, path []string, visit func([]string)) {
 	for key, value := range values {
 		at := append(slices.Clone(path), key)
-		if below, isMap := value.(map[string]any); isMap {
+		if below, isMap := value.(map[string]any); isMap && len(below) > 0 {
 			walk(below, at, visit)
 			continue
 		}
@@ -69,14 +70,14 @@ func walk(values map[string]any, path []string, visit func([]string)) {
 	}
 }
 
-// allowed reports whether a path may be set. A value replaces everything below its path, so a
-// path above a forbidden one is forbidden too.
+// allowed reports whether a path may be set. A value replaces everything below its path, and a map
+// replaces a value, so paths above and below a forbidden one are forbidden too.
 func allowed(rules []rule, path []string) (ok bool) {
 	for _, r := range rules {
 		switch {
 		case !r.deny && matches(r.pattern, path):
 			ok = true
-		case r.deny && (matches(r.pattern, path) || matchesBelow(r.pattern, path)):
+		case r.deny && (matchesAbove(r.pattern, path) || matchesBelow(r.pattern, path)):
 			ok = false
 		}
 	}
@@ -94,6 +95,17 @@ func matches(pattern, path []string) bool {
 		return false
 	}
 	return (pattern[0] == "*" || pattern[0] == path[0]) && matches(pattern[1:], path[1:])
+}
+
+// matchesAbove reports whether a pattern matches a path or one above it, which a value below it
+// replaces.
+func matchesAbove(pattern, path []string) bool {
+	for n := range len(path) + 1 {
+		if matches(pattern, path[:n]) {
+			return true
+		}
+	}
+	return false
 }
 
 // matchesBelow reports whether a pattern can match a path that begins with this one.

@@ -9,9 +9,12 @@ import (
 	"testing"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -144,4 +147,41 @@ func TestFreezesOfTwoComponents(t *testing.T) {
 		t.Errorf("the freeze of the other component is lifted: %v", err)
 	}
 	w.thaw("one-more")
+}
+
+// A cluster may have a policy of its own that denies the probe.
+func TestAPolicyOfOthersDeniesTheProbe(t *testing.T) {
+	w := newWorld(t)
+	foreign := &admissionregistrationv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "foreign"},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
+				RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+					Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+					Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+				},
+			}}},
+			Validations: []admissionregistrationv1.Validation{{Expression: "false", Reason: new(metav1.StatusReasonForbidden)}},
+		},
+	}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "foreign"},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: "foreign", ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+		},
+	}
+	for _, o := range []client.Object{foreign, binding} {
+		if err := w.freezer.Client.Create(w.context(), o); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = w.freezer.Client.Delete(context.WithoutCancel(t.Context()), o) })
+	}
+	probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "probe", Namespace: "default"}}
+	inForce := func(ctx context.Context) (bool, error) {
+		return apierrors.IsForbidden(w.freezer.Client.Create(ctx, probe.DeepCopy(), client.DryRunAll)), nil
+	}
+	if err := wait.PollUntilContextCancel(w.context(), 100*time.Millisecond, true, inForce); err != nil {
+		t.Fatal(err)
+	}
+	w.thaw("foreign")
 }
