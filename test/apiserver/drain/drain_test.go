@@ -564,8 +564,8 @@ func running(signs ...string) string {
 }
 
 // atWork returns the stacks of the goroutines that are in a function whose name contains sign. One
-// that has told its WaitGroup that it is done still exists for a moment, and is in none. A list that
-// the library's reflector started ends on its own, moments after the reflector: it is theirs.
+// that has told its WaitGroup that it is done still exists for a moment, and is in none. A list
+// that the library's reflector started ends on its own, moments after the reflector: it is theirs.
 func atWork(sign string) string {
 	return stacks(func(stack string) bool {
 		if strings.Contains(stack, "created by k8s.io/client-go/tools/cache.") {
