@@ -54,6 +54,11 @@ type ClusterReleaseSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=262144
 	Envelope []byte `json:"envelope,omitempty"`
+	// components is the signed DSSE envelope of the components, byte for byte as it was signed. It
+	// names the digest of the payload in envelope. Only refit-components reads it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=262144
+	Components []byte `json:"components,omitempty"`
 }
 
 // ClusterReleaseStatus is what hosts make of a ClusterRelease.

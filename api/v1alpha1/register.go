@@ -22,6 +22,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ClusterRelease{}, &ClusterReleaseList{},
 		&BackupStore{}, &BackupStoreList{},
 		&EtcdBackup{}, &EtcdBackupList{},
+		&Component{}, &ComponentList{},
+		&ComponentUpgrade{}, &ComponentUpgradeList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
