@@ -17,8 +17,16 @@ func (b *Builder) Collector(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	collector := collectorServer(toolchain)
+	if err := b.ensure(ctx, collector); err != nil {
+		return "", err
+	}
+	return filepath.Join(b.bin(collector), "collector"), nil
+}
+
+func collectorServer(toolchain string) recipe {
 	const upstream = "go.opentelemetry.io/collector/"
-	collector := goBinaries{
+	return goBinaries{
 		name: "collector", release: versions.Collector, toolchain: toolchain,
 		modules: []goModule{
 			{Path: upstream + "otelcol", Version: versions.Collector},
@@ -30,8 +38,4 @@ func (b *Builder) Collector(ctx context.Context) (string, error) {
 		commands: []goCommand{{pkg: "refit.testbed/collector"}},
 		ldflags:  goStrip, takes: 3 * time.Minute,
 	}
-	if err := b.ensure(ctx, collector); err != nil {
-		return "", err
-	}
-	return filepath.Join(b.bin(collector), "collector"), nil
 }

@@ -15,14 +15,18 @@ func (b *Builder) Helm(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	helm := goBinaries{
+	helm := helmCLI(toolchain)
+	if err := b.ensure(ctx, helm); err != nil {
+		return "", err
+	}
+	return filepath.Join(b.bin(helm), "helm"), nil
+}
+
+func helmCLI(toolchain string) recipe {
+	return goBinaries{
 		name: "helm", release: versions.Helm, toolchain: toolchain,
 		modules:  []goModule{{Path: "helm.sh/helm/v4", Version: versions.Helm}},
 		commands: []goCommand{{pkg: "helm.sh/helm/v4/cmd/helm"}},
 		ldflags:  goStrip, takes: 3 * time.Minute,
 	}
-	if err := b.ensure(ctx, helm); err != nil {
-		return "", err
-	}
-	return filepath.Join(b.bin(helm), "helm"), nil
 }

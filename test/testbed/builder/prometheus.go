@@ -20,16 +20,20 @@ func (b *Builder) Prometheus(ctx context.Context) (Prometheus, error) {
 	if err != nil {
 		return Prometheus{}, err
 	}
+	prometheus := prometheusServer(toolchain)
+	if err := b.ensure(ctx, prometheus); err != nil {
+		return Prometheus{}, err
+	}
+	return Prometheus{Server: filepath.Join(b.bin(prometheus), "prometheus"), Tool: filepath.Join(b.bin(prometheus), "promtool")}, nil
+}
+
+func prometheusServer(toolchain string) recipe {
 	const module = "github.com/prometheus/prometheus"
-	prometheus := goBinaries{
+	return goBinaries{
 		name: "prometheus", release: versions.Prometheus, toolchain: toolchain,
 		modules:  []goModule{{Path: module, Version: versions.Prometheus}},
 		commands: []goCommand{{pkg: module + "/cmd/prometheus"}, {pkg: module + "/cmd/promtool"}},
 		tags:     "remove_all_sd,enable_kubernetes_sd", // the others need the libraries of many clouds
 		ldflags:  goStrip, takes: 5 * time.Minute,
 	}
-	if err := b.ensure(ctx, prometheus); err != nil {
-		return Prometheus{}, err
-	}
-	return Prometheus{Server: filepath.Join(b.bin(prometheus), "prometheus"), Tool: filepath.Join(b.bin(prometheus), "promtool")}, nil
 }

@@ -15,14 +15,18 @@ func (b *Builder) Registry(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	registry := goBinaries{
+	registry := registryServer(toolchain)
+	if err := b.ensure(ctx, registry); err != nil {
+		return "", err
+	}
+	return filepath.Join(b.bin(registry), "registry"), nil
+}
+
+func registryServer(toolchain string) recipe {
+	return goBinaries{
 		name: "registry", release: versions.Distribution, toolchain: toolchain,
 		modules:  []goModule{{Path: "github.com/distribution/distribution/v3", Version: versions.Distribution}},
 		commands: []goCommand{{pkg: "github.com/distribution/distribution/v3/cmd/registry"}},
 		ldflags:  goStrip, takes: time.Minute,
 	}
-	if err := b.ensure(ctx, registry); err != nil {
-		return "", err
-	}
-	return filepath.Join(b.bin(registry), "registry"), nil
 }

@@ -64,9 +64,23 @@ func (b *Builder) current(ctx context.Context) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	virtualIP := []recipe{keepalived{debian: debian{}}, kubeVIP(toolchain), kubeVIPImage{binaries: kubeVIP(toolchain)}}
-	for _, r := range append(virtualIP, minio(toolchain), fakeGCS(toolchain)) {
+	for _, r := range others(toolchain) {
 		entries[b.cache.entry(r)] = true
 	}
 	return entries, nil
+}
+
+// others returns the recipes that belong to no Kubernetes release.
+func others(toolchain string) []recipe {
+	recipes := []recipe{
+		keepalived{debian: debian{}}, kubeVIP(toolchain), kubeVIPImage{binaries: kubeVIP(toolchain)},
+		minio(toolchain), fakeGCS(toolchain), registryServer(toolchain), helmCLI(toolchain), prometheusServer(toolchain), collectorServer(toolchain),
+	}
+	for name, source := range addons {
+		for version := range source.versions {
+			made := source.recipe(name, toolchain, version)
+			recipes = append(recipes, made, made.binary)
+		}
+	}
+	return recipes
 }
