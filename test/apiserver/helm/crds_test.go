@@ -29,23 +29,23 @@ func TestAnUpgradeThatWouldDeleteACRD(t *testing.T) {
 	before, err := client.Resource(crdResource).Get(t.Context(), name, metav1.GetOptions{})
 	must(t, err)
 
-	counted := &killer{}
+	counted := &apiserver.Killer{}
 	var deletion *helm.DeletionError
-	if _, err := l.client(counted).Adopt(bounded(t), l.mark("adopt")); !errors.As(err, &deletion) || counted.writes != 0 {
-		t.Errorf("Adopt() = %v, with %d writes", err, counted.writes)
+	if _, err := l.client(counted).Adopt(bounded(t), l.mark("adopt")); !errors.As(err, &deletion) || counted.Writes() != 0 {
+		t.Errorf("Adopt() = %v, with %d writes", err, counted.Writes())
 	}
-	kept, err := l.client(&killer{}).KeepCRDs(bounded(t), l.to.Rendering)
+	kept, err := l.client(&apiserver.Killer{}).KeepCRDs(bounded(t), l.to.Rendering)
 	if err != nil || len(kept) != 1 || kept[0] != name {
 		t.Fatalf("KeepCRDs() = %v, %v", kept, err)
 	}
-	l.run(l.upgrade(), &killer{})
-	l.run(l.rollback(), &killer{})
+	l.run(l.upgrade(), &apiserver.Killer{})
+	l.run(l.rollback(), &apiserver.Killer{})
 	after, err := client.Resource(crdResource).Get(t.Context(), name, metav1.GetOptions{})
 	must(t, err)
 	if before.GetUID() != after.GetUID() || after.GetDeletionTimestamp() != nil {
 		t.Error("the CRD was deleted")
 	}
-	if err := l.client(&killer{}).Rollback(bounded(t), l.mark("too-far"), 1, nil, hookTimeout); err == nil {
+	if err := l.client(&apiserver.Killer{}).Rollback(bounded(t), l.mark("too-far"), 1, nil, hookTimeout); err == nil {
 		t.Error("a rollback to a revision with CRDs did not fail")
 	}
 }

@@ -58,8 +58,8 @@ func newLane(t *testing.T, s *apiserver.Server, old, to *helm.Chart) *lane {
 	return l
 }
 
-func (l *lane) client(k *killer) *helm.Client {
-	return helm.New(l.t.Context(), k.config(l.config), l.release, slog.DiscardHandler)
+func (l *lane) client(k *apiserver.Killer) *helm.Client {
+	return helm.New(l.t.Context(), k.Config(l.config), l.release, slog.DiscardHandler)
 }
 
 func (l *lane) mark(step string) helm.Mark {
@@ -123,18 +123,18 @@ func only(a, b helm.Rendering) []helm.Ref {
 }
 
 // run runs steps in a process that is killed. The next process repeats the step that was active.
-func (l *lane) run(steps []step, k *killer) (killedIn string) {
+func (l *lane) run(steps []step, k *apiserver.Killer) (killedIn string) {
 	l.t.Helper()
 	ctx, cancel := context.WithCancel(bounded(l.t))
 	defer cancel()
-	k.die = cancel
+	k.Die = cancel
 	c := l.client(k)
 	for i := 0; i < len(steps); i++ {
 		err := steps[i].run(ctx, c)
 		switch {
-		case k.dead && killedIn == "":
+		case k.Dead() && killedIn == "":
 			killedIn = steps[i].name
-			k = &killer{}
+			k = &apiserver.Killer{}
 			ctx, c = bounded(l.t), l.client(k)
 			i--
 		case err != nil:
@@ -147,16 +147,16 @@ func (l *lane) run(steps []step, k *killer) (killedIn string) {
 // clean runs steps without a kill.
 func (l *lane) clean(steps []step) outcome {
 	l.t.Helper()
-	k := &killer{}
+	k := &apiserver.Killer{}
 	l.run(steps, k)
 	found := l.outcome()
-	found.writes = k.writes
+	found.writes = k.Writes()
 	return found
 }
 
 func (l *lane) outcome() outcome {
 	l.t.Helper()
-	record, err := l.client(&killer{}).Newest(bounded(l.t))
+	record, err := l.client(&apiserver.Killer{}).Newest(bounded(l.t))
 	must(l.t, err)
 	text := record.Status + " " + record.ChartVersion + "\n"
 	for _, object := range slices.Concat(record.Objects, record.Hooks) {

@@ -23,14 +23,14 @@ func TestAPausedLeader(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
 	steps := l.upgrade()
-	l.run(steps[:2], &killer{})
-	counted := &killer{}
+	l.run(steps[:2], &apiserver.Killer{})
+	counted := &apiserver.Killer{}
 	l.run(steps[2:], counted)
 	pauses, lateWrites := 0, int64(0)
-	for at := 1; at < counted.writes; at += 2 * every(4) {
-		l.run(l.rollback(), &killer{})
+	for at := 1; at < counted.Writes(); at += 2 * every(4) {
+		l.run(l.rollback(), &apiserver.Killer{})
 		steps := l.upgrade()
-		l.run(steps[:2], &killer{})
+		l.run(steps[:2], &apiserver.Killer{})
 		p := &pauser{at: int64(at), paused: make(chan struct{}), wake: make(chan struct{})}
 		lease, lose := losable(t, at%4 == 1)
 		former := helm.New(lease, p.config(l.config), l.release, slog.DiscardHandler)
@@ -38,11 +38,11 @@ func TestAPausedLeader(t *testing.T) {
 		go func() { ended <- steps[2].run(bounded(t), former) }()
 		<-p.paused
 		lose()
-		l.run(steps[2:], &killer{})
+		l.run(steps[2:], &apiserver.Killer{})
 		before := l.outcome()
 		writes := p.writes.Load()
 		close(p.wake)
-		if err := <-ended; !errors.Is(err, helm.ErrLeaseLost) && at != counted.writes-1 {
+		if err := <-ended; !errors.Is(err, helm.ErrLeaseLost) && at != counted.Writes()-1 {
 			t.Errorf("paused at write %d: the former leader returned %v", at, err)
 		}
 		late := p.writes.Load() - writes

@@ -51,7 +51,7 @@ func TestLeaderWorkerSet(t *testing.T) {
 		s := apiserver.Start(t, apiserver.Options{})
 		l := newLane(t, s, packed(t, old), packed(t, to))
 		client, before := lwsWithObjects(t, l.config, l.release.Namespace, l.release.Name, old)
-		_, err := l.client(&killer{}).KeepCRDs(bounded(t), l.to.Rendering)
+		_, err := l.client(&apiserver.Killer{}).KeepCRDs(bounded(t), l.to.Rendering)
 		must(t, err)
 		l.upgraded = l.clean(l.upgrade())
 		lost := lwsLost(t, client, before)

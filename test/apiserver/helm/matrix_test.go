@@ -94,10 +94,10 @@ func (l *lane) cycle(n int) int {
 		steps []step
 		clean outcome
 	}{{"upgrade", l.upgrade(), l.upgraded}, {"rollback", l.rollback(), l.rolledBack}} {
-		k := &killer{at: n/2 + 1, after: n%2 == 1}
-		situation := fmt.Sprintf("%s killed at write %d (after: %v)", direction.name, k.at, k.after)
+		k := &apiserver.Killer{At: n/2 + 1, After: n%2 == 1}
+		situation := fmt.Sprintf("%s killed at write %d (after: %v)", direction.name, k.At, k.After)
 		killedIn := l.run(direction.steps, k)
-		if (killedIn != "") != (k.at <= direction.clean.writes) {
+		if (killedIn != "") != (k.At <= direction.clean.writes) {
 			l.t.Errorf("%s: it was killed in %q, of %d writes", situation, killedIn, direction.clean.writes)
 		}
 		if killedIn != "" {
@@ -109,7 +109,7 @@ func (l *lane) cycle(n int) int {
 			l.t.FailNow()
 		}
 	}
-	must(l.t, l.client(&killer{}).Prune(bounded(l.t), 2))
+	must(l.t, l.client(&apiserver.Killer{}).Prune(bounded(l.t), 2))
 	return kills
 }
 
@@ -118,19 +118,19 @@ func TestKilledInstallations(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Shared(t, apiserver.Options{})
 	old, to := made(t, 1), made(t, 2)
-	install := func(k *killer) *lane {
+	install := func(k *apiserver.Killer) *lane {
 		l := newLane(t, s, old, to)
 		mark := l.mark("install")
 		l.run([]step{{"install", func(ctx context.Context, c *helm.Client) error { return c.Install(ctx, mark, l.old) }}}, k)
 		return l
 	}
-	counted := &killer{}
+	counted := &apiserver.Killer{}
 	clean := install(counted).outcome()
 	kills := 0
-	for n := 0; n < 2*counted.writes; n += every(5) {
+	for n := 0; n < 2*counted.Writes(); n += every(5) {
 		kills++
-		k := &killer{at: n/2 + 1, after: n%2 == 1}
-		install(k).same(clean, fmt.Sprintf("killed at write %d (after: %v)", k.at, k.after))
+		k := &apiserver.Killer{At: n/2 + 1, After: n%2 == 1}
+		install(k).same(clean, fmt.Sprintf("killed at write %d (after: %v)", k.At, k.After))
 	}
 	report(t, "helm_install_kills", float64(kills), "kills")
 }

@@ -28,7 +28,7 @@ import (
 func installed(t *testing.T, s *apiserver.Server) *lane {
 	t.Helper()
 	l := newLane(t, s, made(t, 1), made(t, 2))
-	must(t, l.client(&killer{}).Install(bounded(t), l.mark("install"), l.old))
+	must(t, l.client(&apiserver.Killer{}).Install(bounded(t), l.mark("install"), l.old))
 	return l
 }
 
@@ -51,13 +51,13 @@ func extendedContent(t *testing.T, version, name string) *chartv2.Chart {
 func TestAPendingReleaseOfAnotherProgram(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
-	k := &killer{at: 2}
-	if err := l.bareUpgrade(k.config(l.config)); !k.dead {
+	k := &apiserver.Killer{At: 2}
+	if err := l.bareUpgrade(k.Config(l.config)); !k.Dead() {
 		t.Fatalf("Helm was not killed: %v", err)
 	}
-	before, err := l.client(&killer{}).Newest(bounded(t))
+	before, err := l.client(&apiserver.Killer{}).Newest(bounded(t))
 	must(t, err)
-	counted := &killer{}
+	counted := &apiserver.Killer{}
 	var pending *helm.PendingError
 	if _, err := l.client(counted).Adopt(bounded(t), l.mark("adopt")); !errors.As(err, &pending) || pending.Status != "pending-upgrade" {
 		t.Errorf("Adopt() = %v", err)
@@ -65,10 +65,10 @@ func TestAPendingReleaseOfAnotherProgram(t *testing.T) {
 	if _, _, err := l.client(counted).Unlock(bounded(t)); !errors.As(err, &pending) {
 		t.Errorf("Unlock() = %v", err)
 	}
-	after, err := l.client(&killer{}).Newest(bounded(t))
+	after, err := l.client(&apiserver.Killer{}).Newest(bounded(t))
 	must(t, err)
-	if counted.writes != 0 || after.Status != before.Status || after.Revision != before.Revision {
-		t.Errorf("%d writes; the record is %s, was %s", counted.writes, after.Status, before.Status)
+	if counted.Writes() != 0 || after.Status != before.Status || after.Revision != before.Revision {
+		t.Errorf("%d writes; the record is %s, was %s", counted.Writes(), after.Status, before.Status)
 	}
 }
 
@@ -76,62 +76,62 @@ func TestAnAbandonedOperationIsUnlockedOnRequest(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
 	steps := l.upgrade()
-	l.run(steps[:1], &killer{})
-	k := &killer{at: 2}
-	if err := steps[1].run(bounded(t), l.client(k)); !k.dead {
+	l.run(steps[:1], &apiserver.Killer{})
+	k := &apiserver.Killer{At: 2}
+	if err := steps[1].run(bounded(t), l.client(k)); !k.Dead() {
 		t.Fatalf("the wave was not killed: %v", err)
 	}
 	rollback := l.rollback()
 	var pending *helm.PendingError
-	err := rollback[0].run(bounded(t), l.client(&killer{}))
+	err := rollback[0].run(bounded(t), l.client(&apiserver.Killer{}))
 	if !errors.As(err, &pending) {
 		t.Fatalf("a rollback during an open wave returned %v", err)
 	}
 	if mark, ours := pending.Mark(); !ours || mark.Step != "wave-1" {
 		t.Errorf("the pending mark is %v", mark)
 	}
-	if mark, unlocked, err := l.client(&killer{}).Unlock(bounded(t)); err != nil || !unlocked || mark.Step != "wave-1" {
+	if mark, unlocked, err := l.client(&apiserver.Killer{}).Unlock(bounded(t)); err != nil || !unlocked || mark.Step != "wave-1" {
 		t.Errorf("Unlock() = %v, %v, %v", mark, unlocked, err)
 	}
-	l.run(rollback, &killer{})
+	l.run(rollback, &apiserver.Killer{})
 }
 
 func TestUnapprovedDeletions(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
-	l.run(l.upgrade()[:1], &killer{})
-	u, counted := l.to, &killer{}
+	l.run(l.upgrade()[:1], &apiserver.Killer{})
+	u, counted := l.to, &apiserver.Killer{}
 	u.From = l.saved
 	var deletion *helm.DeletionError
 	err := l.client(counted).Wave(bounded(t), l.mark("wave-2"), u, helm.Wave{Last: true})
 	if !errors.As(err, &deletion) || len(deletion.Objects) != 1 || !strings.HasSuffix(deletion.Objects[0].Name, "-only-1") {
 		t.Errorf("Wave() = %v", err)
 	}
-	if counted.writes != 0 {
-		t.Errorf("%d writes", counted.writes)
+	if counted.Writes() != 0 {
+		t.Errorf("%d writes", counted.Writes())
 	}
 }
 
 func TestSweepLeavesWhatIsNotOfTheReleaseOrNotApproved(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
-	l.run(l.upgrade(), &killer{})
+	l.run(l.upgrade(), &apiserver.Killer{})
 	admin, err := kubernetes.NewForConfig(l.config)
 	must(t, err)
 	left := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: l.release.Name + "-only-1"}}
 	_, err = admin.CoreV1().ConfigMaps(l.release.Namespace).Create(t.Context(), left, metav1.CreateOptions{})
 	must(t, err)
-	if swept, err := l.client(&killer{}).Sweep(bounded(t), l.removed()); err != nil || len(swept.Deleted)+len(swept.Orphans) != 0 {
+	if swept, err := l.client(&apiserver.Killer{}).Sweep(bounded(t), l.removed()); err != nil || len(swept.Deleted)+len(swept.Orphans) != 0 {
 		t.Errorf("not of the release: %+v, %v", swept, err)
 	}
 	left.Labels = map[string]string{"app.kubernetes.io/managed-by": "Helm"}
 	left.Annotations = map[string]string{"meta.helm.sh/release-name": l.release.Name, "meta.helm.sh/release-namespace": l.release.Namespace}
 	_, err = admin.CoreV1().ConfigMaps(l.release.Namespace).Update(t.Context(), left, metav1.UpdateOptions{})
 	must(t, err)
-	if swept, err := l.client(&killer{}).Sweep(bounded(t), nil); err != nil || len(swept.Deleted) != 0 || len(swept.Orphans) != 1 {
+	if swept, err := l.client(&apiserver.Killer{}).Sweep(bounded(t), nil); err != nil || len(swept.Deleted) != 0 || len(swept.Orphans) != 1 {
 		t.Errorf("not approved: %+v, %v", swept, err)
 	}
-	if swept, err := l.client(&killer{}).Sweep(bounded(t), l.removed()); err != nil || len(swept.Deleted) != 1 {
+	if swept, err := l.client(&apiserver.Killer{}).Sweep(bounded(t), l.removed()); err != nil || len(swept.Deleted) != 1 {
 		t.Errorf("approved: %+v, %v", swept, err)
 	}
 }
@@ -139,15 +139,15 @@ func TestSweepLeavesWhatIsNotOfTheReleaseOrNotApproved(t *testing.T) {
 func TestARecordThatExceedsASecret(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
-	l.run(l.upgrade()[:1], &killer{})
+	l.run(l.upgrade()[:1], &apiserver.Killer{})
 	noise := make([]byte, 1<<20)
 	_, err := rand.Read(noise)
 	must(t, err)
-	u, counted := l.to, &killer{}
+	u, counted := l.to, &apiserver.Killer{}
 	u.From, u.Values = l.saved, map[string]any{"greeting": base64.StdEncoding.EncodeToString(noise)}
 	err = l.client(counted).Wave(bounded(t), l.mark("wave-1"), u, helm.Wave{Includes: l.first})
-	if !errors.Is(err, helm.ErrRecordTooLarge) || counted.writes != 0 {
-		t.Errorf("Wave() = %v, with %d writes", err, counted.writes)
+	if !errors.Is(err, helm.ErrRecordTooLarge) || counted.Writes() != 0 {
+		t.Errorf("Wave() = %v, with %d writes", err, counted.Writes())
 	}
 	size, err := helm.RecordSize(u.Chart, u.Values, l.release, u.Rendering, nil)
 	if err != nil || size <= helm.MaxRecord {
@@ -160,19 +160,19 @@ func TestAHookThatHangs(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Shared(t, apiserver.Options{})
 	l := newLane(t, s, made(t, 1), extended(t, "2", "hanging.yaml"))
-	must(t, l.client(&killer{}).Install(bounded(t), l.mark("install"), l.old))
+	must(t, l.client(&apiserver.Killer{}).Install(bounded(t), l.mark("install"), l.old))
 	l.to.HookTimeout = 2 * time.Second
 	steps := l.upgrade()
-	l.run(steps[:2], &killer{})
+	l.run(steps[:2], &apiserver.Killer{})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := steps[2].run(ctx, l.client(&killer{})); err == nil || ctx.Err() != nil {
+	if err := steps[2].run(ctx, l.client(&apiserver.Killer{})); err == nil || ctx.Err() != nil {
 		t.Fatalf("the wave returned %v", err)
 	}
-	record, err := l.client(&killer{}).Newest(bounded(t))
+	record, err := l.client(&apiserver.Killer{}).Newest(bounded(t))
 	must(t, err)
 	if mark, ours := record.Mark(); record.Status != "failed" || !ours || mark.Step != "wave-2" || !strings.Contains(record.Description, "hook") {
 		t.Errorf("the record is %s: %s", record.Status, record.Description)
 	}
-	l.run(l.rollback(), &killer{})
+	l.run(l.rollback(), &apiserver.Killer{})
 }
