@@ -137,9 +137,13 @@ func (j *judge) readsIn(version *judged, object *unstructured.Unstructured) bool
 }
 
 // baseline returns the schema of the old definition whose verdict excuses the same verdict of the
-// new one, and whether both are the same.
+// new one, and whether both are the same. A version in which objects were not stored before must
+// have all fields of the version in which they were.
 func (j *judge) baseline(version *judged, object *unstructured.Unstructured) (excuse *Schema, same bool) {
-	own := ownVersion(object)
+	own, storage := ownVersion(object), StorageVersion(j.change.New)
+	if version.name == storage && version.name != own && storage != StorageVersion(j.change.Old) {
+		return j.old[own], false
+	}
 	if old := j.old[version.name]; old != nil && (version.name == own || !usesWebhook(j.change.Old)) {
 		return old, version.unchanged
 	}

@@ -29,9 +29,16 @@ func storedVersions(crd *Definition) []string {
 }
 
 // VersionsToRead returns the versions in which the live objects are to be read before a change.
-// Without a conversion webhook one version is enough, since objects are the same in all versions.
-// With a webhook each version has its own content, and only the webhook can convert it.
+// With a webhook each version has its own content, and only the webhook can convert it. Without
+// one, the storage version shows all fields, and so does each other version in which objects may be
+// stored that has fields of its own: the API server hides the fields that a version lacks.
 func VersionsToRead(change Change) []string {
+	if !usesWebhook(change.Old) && !usesWebhook(change.New) {
+		if stored := storedAndServed(change.Old); len(stored) > 0 {
+			return stored
+		}
+		return anyServed(change.Old)
+	}
 	var both []string
 	storage := StorageVersion(change.Old)
 	for i := range change.Old.Spec.Versions {
@@ -45,13 +52,29 @@ func VersionsToRead(change Change) []string {
 			both = append(both, v.Name)
 		}
 	}
-	if len(both) > 1 && !usesWebhook(change.Old) && !usesWebhook(change.New) {
-		return both[:1]
-	}
 	if len(both) > 0 {
 		return both
 	}
 	return anyServed(change.Old)
+}
+
+// storedAndServed returns the storage version and the other versions in which objects may be stored,
+// as far as they are served and have fields of their own.
+func storedAndServed(crd *Definition) []string {
+	storage := StorageVersion(crd)
+	var versions []string
+	if serves(crd, storage) {
+		versions = append(versions, storage)
+	}
+	for _, version := range storedVersions(crd) {
+		if version == storage || !serves(crd, version) {
+			continue
+		}
+		if own, err := missingFields(crd, version, storage); err != nil || len(own) > 0 || len(versions) == 0 {
+			versions = append(versions, version)
+		}
+	}
+	return versions
 }
 
 func anyServed(crd *Definition) []string {

@@ -20,8 +20,12 @@ func unreachable(ctx context.Context, crd *Definition, probe Probe) []Finding {
 	if err == nil {
 		return nil
 	}
-	return []Finding{{
+	return []Finding{unreachableBecause(err)}
+}
+
+func unreachableBecause(err error) Finding {
+	return Finding{
 		Reason: ConversionUnavailable, Defect: ConversionWebhookUnreachable, Severity: Block, Field: "spec.conversion",
 		Message: fmt.Sprintf("the conversion webhook is unreachable, so objects can be read only in the version in which they are stored: %v", err),
-	}}
+	}
 }

@@ -1,0 +1,197 @@
+package crd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// RestoreOptions are the options of Restore.
+type RestoreOptions struct {
+	// Waive accepts that objects lose fields or cannot be changed any more.
+	Waive bool
+}
+
+// Restored is what Restore did with the CRDs that did not exist before the upgrade.
+type Restored struct {
+	Deleted []string
+	// Kept still have objects.
+	Kept []KeptDefinition
+}
+
+// KeptDefinition is a CRD that a rollback does not delete.
+type KeptDefinition struct {
+	Name string
+	// Objects is how many objects it has.
+	Objects int64
+}
+
+// Restore replaces CRDs by the saved ones. It first checks all live objects against the saved CRDs:
+// if any would be refused or lose fields outside of status, it writes nothing and returns a
+// LossError. CRDs that did not exist before are deleted if they have no objects.
+func (a *Actor) Restore(ctx context.Context, changes []Change, options RestoreOptions) (Restored, error) {
+	var replacing, creating []Change
+	for _, change := range changes {
+		if change.Old == nil {
+			creating = append(creating, change)
+		} else {
+			replacing = append(replacing, change)
+		}
+	}
+	var restored Restored
+	if err := a.lossless(ctx, replacing, asStored, options.Waive); err != nil {
+		return restored, err
+	}
+	for _, change := range replacing {
+		if err := a.restore(ctx, change); err != nil {
+			return restored, err
+		}
+	}
+	for _, change := range creating {
+		if err := a.remove(ctx, change.New, &restored); err != nil {
+			return restored, err
+		}
+	}
+	return restored, a.serve(ctx, namesOf(replacing)...)
+}
+
+// lossless returns a LossError if the objects of a live CRD do not fit the saved one. The stored
+// versions are those that the CRD is going to have.
+func (a *Actor) lossless(ctx context.Context, changes []Change, stored func(live, old *Definition) []string, waive bool) error {
+	loss := &LossError{Reports: map[string]*Report{}}
+	for _, change := range changes {
+		live, err := a.live(ctx, change.New.Name)
+		if err != nil {
+			return err
+		}
+		if err := sameIdentity(change, live); err != nil {
+			return err
+		}
+		if equalSpecs(live, change.Old) {
+			continue // an earlier try has restored it
+		}
+		back := Change{Old: live, New: change.Old}
+		objects := a.Objects(ctx, live, VersionsToRead(back)...)
+		back.Old = live.DeepCopy()
+		back.Old.Status.StoredVersions = stored(live, change.Old)
+		report, err := Judge(ctx, back, nil, objects)
+		if err != nil {
+			return err
+		}
+		if report.Blocks() && (!waive || refusesChange(report)) {
+			loss.Reports[live.Name] = report
+		}
+	}
+	if len(loss.Reports) > 0 {
+		return loss
+	}
+	return nil
+}
+
+func asStored(live, _ *Definition) []string { return live.Status.StoredVersions }
+
+func asUnflipped(_, old *Definition) []string { return []string{StorageVersion(old)} }
+
+// refusesChange reports whether the API server refuses the definition itself.
+func refusesChange(report *Report) bool {
+	return slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Reason == ChangeRefused })
+}
+
+func (a *Actor) restore(ctx context.Context, change Change) error {
+	return a.update(ctx, change.New.Name, func(live *Definition) (*Definition, error) {
+		if err := sameIdentity(change, live); err != nil {
+			return nil, err
+		}
+		if !equalSpecs(live, change.Old) {
+			if err := a.mustBeNew(ctx, change, live); err != nil {
+				return nil, err
+			}
+		}
+		back := merged(live, change.Old)
+		removeAdded(back.Labels, change.New.Labels, change.Old.Labels)
+		removeAdded(back.Annotations, change.New.Annotations, change.Old.Annotations)
+		setAnnotation(back, annotationPolicy, policyKeep)
+		return changed(live, back), nil
+	})
+}
+
+// removeAdded removes what only the new definition has. What others have added since stays.
+func removeAdded(from, of, before map[string]string) {
+	maps.DeleteFunc(from, func(name, _ string) bool {
+		_, added := of[name]
+		_, had := before[name]
+		return added && !had
+	})
+}
+
+// remove deletes a CRD that an upgrade has created, unless it has objects: they would be deleted,
+// too. Somebody else's CRD of the same name stays.
+func (a *Actor) remove(ctx context.Context, definition *Definition, restored *Restored) error {
+	for range maxConflicts {
+		live, err := a.live(ctx, definition.Name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case live == nil:
+			restored.Deleted = append(restored.Deleted, definition.Name)
+			return nil
+		case live.DeletionTimestamp != nil:
+			restored.Deleted = append(restored.Deleted, definition.Name)
+			return a.gone(ctx, live)
+		case live.Annotations[AnnotationCreated] == "":
+			return &ChangedError{Name: definition.Name, Cause: "somebody else has created it"}
+		}
+		objects, err := a.count(ctx, live)
+		if err != nil {
+			return err
+		}
+		if objects > 0 {
+			restored.Kept = append(restored.Kept, KeptDefinition{Name: definition.Name, Objects: objects})
+			return nil
+		}
+		same := &metav1.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}
+		err = a.definitions.Delete(ctx, live.Name, metav1.DeleteOptions{Preconditions: same})
+		if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("cannot delete the CRD %s: %w", live.Name, err)
+		}
+	}
+	return fmt.Errorf("cannot delete the CRD %s: others change it all the time", definition.Name)
+}
+
+// count returns how many objects a CRD has, without reading all of them.
+func (a *Actor) count(ctx context.Context, live *Definition) (int64, error) {
+	served := anyServed(live)
+	if served == nil {
+		return 0, fmt.Errorf("cannot list the objects of %s: no version is served", live.Name)
+	}
+	list, err := a.metadata.Resource(resourceOf(live, served[0])).List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return 0, fmt.Errorf("cannot list the objects of %s: %w", live.Name, err)
+	}
+	count := int64(len(list.Items))
+	if list.RemainingItemCount != nil {
+		count += *list.RemainingItemCount
+	}
+	return count, nil
+}
+
+// gone waits until a CRD is deleted, so that it can be created again.
+func (a *Actor) gone(ctx context.Context, deleted *Definition) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, serveInterval, serveTimeout, true, func(ctx context.Context) (bool, error) {
+		live, err := a.live(ctx, deleted.Name)
+		last = err
+		return err == nil && (live == nil || live.UID != deleted.UID), nil
+	})
+	if err != nil {
+		return fmt.Errorf("cannot delete the CRD %s: %w", deleted.Name, errors.Join(err, last))
+	}
+	return nil
+}
