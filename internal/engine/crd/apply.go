@@ -58,15 +58,14 @@ func (a *Actor) expand(ctx context.Context, change Change) (Decision, error) {
 
 // create creates a CRD, unless an earlier try has done it.
 func (a *Actor) create(ctx context.Context, definition *Definition) error {
-	_, err := a.definitions.Create(ctx, created(definition), metav1.CreateOptions{FieldManager: a.manager})
-	if !apierrors.IsAlreadyExists(err) {
-		return wrap(err, "cannot create the CRD %s", definition.Name)
-	}
 	live, err := a.live(ctx, definition.Name)
 	switch {
 	case err != nil:
 		return err
-	case live == nil || live.DeletionTimestamp != nil || live.Annotations[AnnotationCreated] == "":
+	case live == nil:
+		_, err := a.definitions.Create(ctx, created(definition), metav1.CreateOptions{FieldManager: a.manager})
+		return wrap(err, "cannot create the CRD %s", definition.Name)
+	case live.DeletionTimestamp != nil || live.Annotations[AnnotationCreated] == "":
 		return &ChangedError{Name: definition.Name, Cause: "somebody else has created or deleted it"}
 	}
 	return a.mustBe(ctx, live, definition)

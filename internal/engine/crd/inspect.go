@@ -85,31 +85,56 @@ func (a *Actor) dryUpdate(ctx context.Context, desired *Definition) (*Definition
 }
 
 // ProbeConversion returns an error if the API server cannot convert objects of a live CRD with its
-// webhook. Only the API server's own requests matter, so it reads an object in each version: all
-// but one need a conversion. Without objects, the Service of the webhook must have an endpoint.
+// webhook. Only the API server's own requests matter, so it gets one object in each version: all but
+// one need a conversion. A list would prove nothing, since it comes from a cache. Without objects,
+// the Service of the webhook must have an endpoint.
 func (a *Actor) ProbeConversion(ctx context.Context, live *Definition) error {
 	if !usesWebhook(live) || len(live.Spec.Versions) < 2 {
 		return nil
 	}
-	objects := 0
+	var object *metav1.PartialObjectMetadata
+	for i := range live.Spec.Versions {
+		version := &live.Spec.Versions[i]
+		if !version.Served || object != nil {
+			continue
+		}
+		list, err := a.metadata.Resource(resourceOf(live, version.Name)).List(ctx, metav1.ListOptions{Limit: 1})
+		if err != nil {
+			return unconvertible(err, live, version.Name)
+		}
+		if len(list.Items) > 0 {
+			object = &list.Items[0]
+		}
+	}
+	if object != nil {
+		return a.convertible(ctx, live, object)
+	}
+	if config := clientConfigOf(live); config != nil && config.Service != nil {
+		return a.endpoint(ctx, config.Service)
+	}
+	return nil
+}
+
+// convertible returns why an object cannot be read in all versions. One that is deleted can.
+func (a *Actor) convertible(ctx context.Context, live *Definition, object *metav1.PartialObjectMetadata) error {
 	for i := range live.Spec.Versions {
 		version := &live.Spec.Versions[i]
 		if !version.Served {
 			continue
 		}
-		list, err := a.objects.Resource(resourceOf(live, version.Name)).List(ctx, metav1.ListOptions{Limit: 1})
-		switch {
-		case err != nil && strings.Contains(err.Error(), "conversion webhook"):
-			return fmt.Errorf("%w: %w", ErrConversionUnavailable, err)
-		case err != nil:
-			return fmt.Errorf("cannot read the objects of %s in version %s: %w", live.Name, version.Name, err)
+		_, err := a.metadata.Resource(resourceOf(live, version.Name)).Namespace(object.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return unconvertible(err, live, version.Name)
 		}
-		objects += len(list.Items)
-	}
-	if config := clientConfigOf(live); objects == 0 && config != nil && config.Service != nil {
-		return a.endpoint(ctx, config.Service)
 	}
 	return nil
+}
+
+func unconvertible(err error, live *Definition, version string) error {
+	if strings.Contains(err.Error(), "conversion webhook") {
+		return fmt.Errorf("%w: %w", ErrConversionUnavailable, err)
+	}
+	return fmt.Errorf("cannot read the objects of %s in version %s: %w", live.Name, version, err)
 }
 
 // endpoint returns an error if a Service has no ready endpoint.

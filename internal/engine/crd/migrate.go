@@ -57,7 +57,7 @@ func (a *Actor) Commit(ctx context.Context, changes []Change, options CommitOpti
 			return err
 		}
 	}
-	return nil
+	return a.serve(ctx, namesOf(changes)...)
 }
 
 // UnflipOptions are the options of Unflip.
@@ -114,19 +114,14 @@ func (a *Actor) flipped(ctx context.Context, changes []Change) ([]Change, error)
 	return flipped, nil
 }
 
-// flip changes the storage version of a CRD that Expand has written, and waits until all API
-// servers use it.
+// flip changes the storage version of a CRD that Expand has written.
 func (a *Actor) flip(ctx context.Context, change Change, storage string) error {
-	err := a.update(ctx, change.New.Name, func(live *Definition) (*Definition, error) {
+	return a.update(ctx, change.New.Name, func(live *Definition) (*Definition, error) {
 		if err := a.mustBeNew(ctx, change, live); err != nil || StorageVersion(live) == storage {
 			return nil, err
 		}
 		return Commit(live, storage)
 	})
-	if err != nil {
-		return err
-	}
-	return a.serve(ctx, change.New.Name)
 }
 
 // mustBeNew returns a ChangedError if the live CRD is not the new definition with any storage
@@ -140,9 +135,13 @@ func (a *Actor) mustBeNew(ctx context.Context, change Change, live *Definition) 
 	return a.mustBe(ctx, live, desired)
 }
 
-// migrate rewrites all objects of a CRD and trims its stored versions.
+// migrate waits until all API servers use the storage version of a CRD, rewrites all objects and
+// trims the stored versions.
 func (a *Actor) migrate(ctx context.Context, change Change, storage string, progress func(Progress)) error {
 	for range maxRewrites {
+		if err := a.serve(ctx, change.New.Name); err != nil {
+			return err
+		}
 		live, err := a.live(ctx, change.New.Name)
 		if err != nil {
 			return err

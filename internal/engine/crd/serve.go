@@ -33,19 +33,22 @@ const (
 // serve waits until CRDs are established and all API servers serve their versions and write objects
 // in their storage version. It fails if the caller's context ends, or after two minutes.
 func (a *Actor) serve(ctx context.Context, names ...string) error {
-	for _, name := range names {
-		last, served := errNotServed, 0
-		err := wait.PollUntilContextTimeout(ctx, serveInterval, serveTimeout, true, func(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, serveTimeout)
+	defer cancel()
+	last, served := errNotServed, 0
+	err := wait.PollUntilContextCancel(ctx, serveInterval, true, func(ctx context.Context) (bool, error) {
+		for _, name := range names {
 			if last = a.served(ctx, name); last != nil {
+				last = fmt.Errorf("%s: %w", name, last)
 				served = 0
 				return false, nil
 			}
-			served++
-			return served >= serveTimes, nil
-		})
-		if err != nil {
-			return fmt.Errorf("cannot wait for the CRD %s: %w", name, errors.Join(err, last))
 		}
+		served++
+		return served >= serveTimes, nil
+	})
+	if err != nil {
+		return fmt.Errorf("cannot wait for CRDs: %w", errors.Join(err, last))
 	}
 	return nil
 }
@@ -124,7 +127,7 @@ func servedBy(ctx context.Context, server *rest.Config, crd *Definition) error {
 	}
 	for i := range crd.Spec.Versions {
 		version := &crd.Spec.Versions[i]
-		resources, err := client.ServerResourcesForGroupVersionWithContext(ctx, crd.Spec.Group + "/" + version.Name)
+		resources, err := client.ServerResourcesForGroupVersionWithContext(ctx, crd.Spec.Group+"/"+version.Name)
 		if apierrors.IsNotFound(err) {
 			resources, err = &metav1.APIResourceList{}, nil
 		}

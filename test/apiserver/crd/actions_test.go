@@ -16,6 +16,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
@@ -78,7 +79,7 @@ func version(name string, fields properties) apiextensionsv1.CustomResourceDefin
 	}
 }
 
-// definition returns a CRD; its last version is the storage version.
+// crd returns a CRD; its last version is the storage version.
 func (l *lane) crd(kind string, versions ...apiextensionsv1.CustomResourceDefinitionVersion) *crd.Definition {
 	plural := strings.ToLower(kind) + "s"
 	d := &crd.Definition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + l.group}}
@@ -88,6 +89,10 @@ func (l *lane) crd(kind string, versions ...apiextensionsv1.CustomResourceDefini
 	}
 	versions[len(versions)-1].Storage = true
 	return d
+}
+
+func resourceOf(definition *crd.Definition, version string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: definition.Spec.Group, Version: version, Resource: definition.Spec.Names.Plural}
 }
 
 // object returns an object of a CRD.
