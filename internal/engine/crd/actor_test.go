@@ -75,7 +75,9 @@ func TestAListContinuesAfterItsTokenHasExpired(t *testing.T) {
 
 func TestAListThatFailsEndsWithItsError(t *testing.T) {
 	actor := actorOf(t, func(w http.ResponseWriter, _ *http.Request) {
-		respond(w, http.StatusGone, apierrors.NewResourceExpired("too old").ErrStatus) // without a token
+		expired := apierrors.NewResourceExpired("too old").ErrStatus // without a token
+		expired.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		respond(w, http.StatusGone, expired)
 	})
 	errs := 0
 	for _, err := range actor.Objects(t.Context(), crdtest.New(schemaProps{Type: "object"}), "v1", "v2") {

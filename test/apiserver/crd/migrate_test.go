@@ -5,6 +5,7 @@ package crd
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -195,5 +196,39 @@ func TestACRDThatChangesDuringARewriteKeepsItsStoredVersions(t *testing.T) {
 	}
 	if !slices.Equal(stored, []string{"v2"}) {
 		t.Errorf("the stored versions are %v", stored)
+	}
+}
+
+// A refuser fails the patches of one object.
+type refuser struct {
+	name string
+	next http.RoundTripper
+}
+
+func (r *refuser) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodPatch && strings.HasSuffix(request.URL.Path, "/"+r.name) {
+		return nil, errors.New("refused")
+	}
+	return r.next.RoundTrip(request)
+}
+
+func TestStoredVersionsStayIfAnObjectCannotBeRewritten(t *testing.T) {
+	t.Parallel()
+	l := beyond(t)
+	l.fill(l.changes[0].Old, 5)
+	l.clean(l.expand())
+	config := rest.CopyConfig(l.config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &refuser{"object-3", next} })
+	actor, err := crd.NewActor(config, "refit")
+	must(t, err)
+	err = actor.Commit(l.bounded(), l.changes, crd.CommitOptions{Rewrite: true})
+	if err == nil || !strings.Contains(err.Error(), "1 failed: default/object-3: ") {
+		t.Errorf("Commit() = %v", err)
+	}
+	if got := l.storedIn(); got["v1"] != 1 || got["v2"] != 5 {
+		t.Errorf("etcd has %v", got)
+	}
+	if got := l.definition(t.Context(), t, l.changes[0].New.Name).Status.StoredVersions; !slices.Equal(got, []string{"v1", "v2"}) {
+		t.Errorf("the stored versions are %v", got)
 	}
 }

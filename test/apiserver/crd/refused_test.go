@@ -181,12 +181,16 @@ func TestACRDThatSomebodyElseRecreatesIsNotChanged(t *testing.T) {
 func TestLabelsOfOthersSurviveAnUpgradeAndItsRollback(t *testing.T) {
 	t.Parallel()
 	l, live := widened(t)
+	l.changes[0].New.Labels = map[string]string{"new": "1"}
 	l.edit(live.Name, func(d *crd.Definition) { d.Annotations = map[string]string{"theirs": "1"} })
 	l.clean(l.expand())
-	l.edit(live.Name, func(d *crd.Definition) { d.Labels = map[string]string{"theirs": "2"} })
+	if got := l.definition(t.Context(), t, live.Name); got.Labels["new"] != "1" || got.Annotations["theirs"] != "1" {
+		t.Errorf("after the upgrade: labels %v, annotations %v", got.Labels, got.Annotations)
+	}
+	l.edit(live.Name, func(d *crd.Definition) { d.Labels["theirs"] = "2" })
 	l.clean(l.restore())
 	got := l.definition(t.Context(), t, live.Name)
-	if got.Annotations["theirs"] != "1" || got.Labels["theirs"] != "2" || got.Annotations["helm.sh/resource-policy"] != "keep" {
+	if len(got.Labels) != 1 || got.Annotations["theirs"] != "1" || got.Labels["theirs"] != "2" || got.Annotations["helm.sh/resource-policy"] != "keep" {
 		t.Errorf("labels %v, annotations %v", got.Labels, got.Annotations)
 	}
 }
