@@ -87,3 +87,20 @@ func TestPeersThatBlock(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestOrderOfVersions(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"v1.1.2", "v1.2.0", true}, {"0.9", "0.10", true}, {"1.0.0-rc.1", "1.0.0", true},
+		{"1.0.0", "v1.0.0", false}, {"2", "1", false}, {"latest", "1.0.0", false}, {"1.0.0", "", false},
+	} {
+		if got := Older(c.a, c.b); got != c.want {
+			t.Errorf("Older(%q, %q) = %v", c.a, c.b, got)
+		}
+	}
+	if ValidateVersion("v1.2.0") != nil || ValidateVersion("latest") == nil || ValidateVersion("") == nil {
+		t.Error("versions are validated wrongly")
+	}
+}

@@ -18,6 +18,9 @@ const MaxRecipeSteps = 20
 // maxFreeze is the longest freeze. It blocks users and their controllers.
 const maxFreeze = 2 * time.Hour
 
+// maxSoak is the longest soak. The upgrade of the cluster waits for it.
+const maxSoak = time.Hour
+
 // defaultRecipe is the recipe of a component without one.
 var defaultRecipe = []refitv1alpha1.RecipeStep{
 	{CRDs: &refitv1alpha1.RecipeCRDs{}},
@@ -185,6 +188,20 @@ func validate(r *refitv1alpha1.RecipeStep) error {
 			return err
 		}
 		return validateObjects(r.Patch.RecipeObjects)
+	case r.Verify != nil:
+		return validateVerify(r.Verify)
+	}
+	return nil
+}
+
+func validateVerify(v *refitv1alpha1.RecipeVerify) error {
+	switch {
+	case v.Ready != "" && v.Ready != refitv1alpha1.VerifyAll:
+		return fmt.Errorf("ready %q is not %s", v.Ready, refitv1alpha1.VerifyAll)
+	case v.Images != "" && v.Images != refitv1alpha1.VerifyOnlyOfRelease:
+		return fmt.Errorf("images %q is not %s", v.Images, refitv1alpha1.VerifyOnlyOfRelease)
+	case v.Soak.Duration < 0 || v.Soak.Duration > maxSoak:
+		return fmt.Errorf("soak must be at most %s", maxSoak)
 	}
 	return nil
 }

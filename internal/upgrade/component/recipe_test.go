@@ -91,6 +91,10 @@ func TestInvalidRecipes(t *testing.T) {
 		{`recipe[0]: patch: path "spec"`, []step{{Patch: &refitv1alpha1.RecipePatch{Path: "spec"}}}},
 		{"recipe[0]: patch: unknown variable ${home}", []step{{Patch: &refitv1alpha1.RecipePatch{Path: "/spec", Value: "${home}"}}}},
 		{`recipe[0]: wave "Rest"`, []step{{Wave: &refitv1alpha1.RecipeWave{Name: "Rest"}}}},
+		{`recipe[1]: verify: ready "all" is not All`, []step{rest, {Verify: &refitv1alpha1.RecipeVerify{Ready: "all"}}}},
+		{`recipe[1]: verify: images "Any" is not`, []step{rest, {Verify: &refitv1alpha1.RecipeVerify{Images: "Any"}}}},
+		{"recipe[1]: verify: soak must be", []step{rest, {Verify: &refitv1alpha1.RecipeVerify{Soak: metav1.Duration{Duration: -time.Second}}}}},
+		{"recipe[1]: verify: soak must be", []step{rest, {Verify: &refitv1alpha1.RecipeVerify{Soak: metav1.Duration{Duration: 2 * time.Hour}}}}},
 		{"the recipe has 21 steps", make([]step, 21)},
 	} {
 		if _, err := Compile(c.recipe); err == nil || !strings.HasPrefix(err.Error(), c.want) {
