@@ -37,10 +37,22 @@ type signature struct {
 // Sign returns an envelope with a payload, unchanged, and its signature. Its type is that of the
 // lowest version that carries the payload, so that older agents read it if they can.
 func Sign(payload []byte, key ed25519.PrivateKey) ([]byte, error) {
+	out, err := seal(refitv1alpha1.PayloadType(versionOf(payload)), payload, key)
+	if err != nil {
+		return nil, err
+	}
+	if len(out) > MaxEnvelope {
+		return nil, fmt.Errorf("the signed ClusterRelease has %d bytes, more than the %d that fit into an object: create one for fewer platforms",
+			len(out), MaxEnvelope)
+	}
+	return out, nil
+}
+
+// seal returns an envelope with a payload, unchanged, and its signature.
+func seal(payloadType string, payload []byte, key ed25519.PrivateKey) ([]byte, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return nil, errors.New("the private key has the wrong size")
 	}
-	payloadType := refitv1alpha1.PayloadType(versionOf(payload))
 	out, err := json.Marshal(envelope{
 		PayloadType: payloadType,
 		Payload:     base64.StdEncoding.EncodeToString(payload),
@@ -51,10 +63,6 @@ func Sign(payload []byte, key ed25519.PrivateKey) ([]byte, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the envelope: %w", err)
-	}
-	if len(out) > MaxEnvelope {
-		return nil, fmt.Errorf("the signed ClusterRelease has %d bytes, more than the %d that fit into an object: create one for fewer platforms",
-			len(out), MaxEnvelope)
 	}
 	return out, nil
 }
@@ -74,7 +82,7 @@ func Verify(raw []byte, keys []PublicKey) (Release, error) {
 	if len(keys) == 0 {
 		return Release{}, noKeys("there is no key to verify ClusterReleases with")
 	}
-	e, content, err := open(raw)
+	e, content, err := open(raw, isRelease)
 	if err != nil {
 		return Release{}, badRelease(err, "cannot read the ClusterRelease")
 	}
@@ -94,7 +102,7 @@ func Verify(raw []byte, keys []PublicKey) (Release, error) {
 // Unverified opens an envelope without verifying its signature, to show its content. KeyID is what
 // the envelope claims.
 func Unverified(raw []byte) (Release, error) {
-	e, content, err := open(raw)
+	e, content, err := open(raw, isRelease)
 	if err != nil {
 		return Release{}, err
 	}
@@ -124,8 +132,17 @@ func ParsePayload(content []byte) (refitv1alpha1.ReleasePayload, error) {
 	return payload, ValidatePayload(payload)
 }
 
-// open returns an envelope and its payload.
-func open(raw []byte) (*envelope, []byte, error) {
+// isRelease refuses the type of an envelope that does not contain a ClusterRelease.
+func isRelease(payloadType string) error {
+	if refitv1alpha1.PayloadVersion(payloadType) == 0 {
+		return fmt.Errorf("not a ClusterRelease up to version %d (%s)",
+			refitv1alpha1.MaxPayloadVersion, refitv1alpha1.PayloadType(refitv1alpha1.MaxPayloadVersion))
+	}
+	return nil
+}
+
+// open returns an envelope and its payload, if its type is accepted.
+func open(raw []byte, accept func(payloadType string) error) (*envelope, []byte, error) {
 	if len(raw) > MaxEnvelope {
 		return nil, nil, fmt.Errorf("the envelope has %d bytes, more than %d", len(raw), MaxEnvelope)
 	}
@@ -133,11 +150,10 @@ func open(raw []byte) (*envelope, []byte, error) {
 	if err := strictJSON(raw, &e); err != nil {
 		return nil, nil, fmt.Errorf("cannot parse the envelope: %w", err)
 	}
+	if err := accept(e.PayloadType); err != nil {
+		return nil, nil, fmt.Errorf("the envelope contains %s, %w", strconv.QuoteToASCII(refitv1alpha1.Clip(e.PayloadType, 80)), err)
+	}
 	switch {
-	case refitv1alpha1.PayloadVersion(e.PayloadType) == 0:
-		return nil, nil, fmt.Errorf("the envelope contains %s, not a ClusterRelease up to version %d (%s)",
-			strconv.QuoteToASCII(refitv1alpha1.Clip(e.PayloadType, 80)), refitv1alpha1.MaxPayloadVersion,
-			refitv1alpha1.PayloadType(refitv1alpha1.MaxPayloadVersion))
 	case len(e.Signatures) == 0:
 		return nil, nil, errors.New("the envelope is not signed")
 	case len(e.Signatures) > maxSignatures:

@@ -6,21 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// maxDepth is the maximum nesting of a document.
-const maxDepth = 16
+// maxDepth is the maximum nesting of a document, and maxFreeDepth that of one with free content.
+const (
+	maxDepth     = 16
+	maxFreeDepth = 48
+)
 
 // strictJSON decodes one JSON document. It refuses unknown and duplicate fields, and data after the
-// document.
-func strictJSON(raw []byte, into any) error {
-	if err := noDuplicates(raw); err != nil {
+// document. Below the fields that are free, names can be any text. Their numbers are decoded as
+// json.Number.
+func strictJSON(raw []byte, into any, free ...string) error {
+	if err := noDuplicates(raw, free); err != nil {
 		return err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
+	if len(free) > 0 {
+		decoder.UseNumber()
+	}
 	if err := decoder.Decode(into); err != nil {
 		return fmt.Errorf("cannot decode JSON: %w", err)
 	}
@@ -31,19 +39,29 @@ func strictJSON(raw []byte, into any) error {
 // the case of names and uses the last of several fields, others use the first. It also refuses
 // names with other characters than ASCII letters, since letters of other scripts may fold into
 // them.
-func noDuplicates(raw []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	if err := walk(decoder, 0); err != nil {
+func noDuplicates(raw []byte, free []string) error {
+	w := walker{Decoder: json.NewDecoder(bytes.NewReader(raw)), free: free, maxDepth: maxDepth}
+	if len(free) > 0 {
+		w.maxDepth = maxFreeDepth
+	}
+	if err := w.walk(0, false); err != nil {
 		return err
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+	if _, err := w.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("there is data after the document")
 	}
 	return nil
 }
 
-func walk(decoder *json.Decoder, depth int) error {
-	token, err := decoder.Token()
+type walker struct {
+	*json.Decoder
+
+	free     []string // fields below which names can be any text
+	maxDepth int
+}
+
+func (w *walker) walk(depth int, isFree bool) error {
+	token, err := w.Token()
 	if err != nil {
 		return fmt.Errorf("invalid JSON: %w", err)
 	}
@@ -51,39 +69,47 @@ func walk(decoder *json.Decoder, depth int) error {
 	if !nested {
 		return nil
 	}
-	if depth >= maxDepth {
+	if depth >= w.maxDepth {
 		return errors.New("the document is nested too deeply")
 	}
 	seen := map[string]bool{}
-	for decoder.More() {
+	for w.More() {
+		below := isFree
 		if delim == '{' {
-			if err := walkName(decoder, seen); err != nil {
+			name, err := w.name(seen, isFree)
+			if err != nil {
 				return err
 			}
+			below = isFree || slices.Contains(w.free, name)
 		}
-		if err := walk(decoder, depth+1); err != nil {
+		if err := w.walk(depth+1, below); err != nil {
 			return err
 		}
 	}
-	if _, err := decoder.Token(); err != nil { // the closing bracket
+	if _, err := w.Token(); err != nil { // the closing bracket
 		return fmt.Errorf("invalid JSON: %w", err)
 	}
 	return nil
 }
 
-func walkName(decoder *json.Decoder, seen map[string]bool) error {
-	token, err := decoder.Token()
+func (w *walker) name(seen map[string]bool, isFree bool) (string, error) {
+	token, err := w.Token()
 	if err != nil {
-		return fmt.Errorf("invalid JSON: %w", err)
+		return "", fmt.Errorf("invalid JSON: %w", err)
 	}
 	name, ok := token.(string)
-	if !ok || name == "" || strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) || name[0] < 'a' {
-		return fmt.Errorf("%s is not a field name", strconv.QuoteToASCII(name))
+	key := name
+	if !isFree {
+		if !ok || name == "" || strings.ContainsFunc(name, notLetter) || name[0] < 'a' {
+			return "", fmt.Errorf("%s is not a field name", strconv.QuoteToASCII(name))
+		}
+		key = strings.ToLower(name)
 	}
-	folded := strings.ToLower(name)
-	if seen[folded] {
-		return fmt.Errorf("duplicate field %q", name)
+	if seen[key] {
+		return "", fmt.Errorf("duplicate field %q", name)
 	}
-	seen[folded] = true
-	return nil
+	seen[key] = true
+	return name, nil
 }
+
+func notLetter(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }
