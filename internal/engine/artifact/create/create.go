@@ -117,6 +117,9 @@ func (m *builder) checkComplete(context.Context) error {
 			}
 		}
 	}
+	if err := m.checkNeeded(archs); err != nil && len(missing) == 0 {
+		return err
+	}
 	if len(missing) == 0 {
 		return nil
 	}
@@ -171,8 +174,8 @@ func (m *builder) namesOf(kind refitv1alpha1.PackageKind) map[string]map[string]
 
 func (m *builder) hasImage(name, arch string) bool {
 	return slices.ContainsFunc(m.payload.Images, func(i refitv1alpha1.ReleaseImage) bool {
-		its, _ := artifact.SplitImage(i.Name)
-		return its == name && i.Arch == arch
+		its, tag := artifact.SplitImage(i.Name) // a component may need another image of that name
+		return its == name && tag == m.tags[name] && i.Arch == arch
 	})
 }
 

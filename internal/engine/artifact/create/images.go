@@ -130,6 +130,9 @@ func (m *builder) takeImages(context.Context) error {
 	blobs := map[string]refitv1alpha1.Blob{} // an archive can contain several images
 	taken := map[string]*found{}
 	for _, f := range m.images {
+		if full, err := FullName(f.image.Name); err == nil && m.needs(full) {
+			f.image.Name = full
+		}
 		c, why := m.selectImage(f.image)
 		if why != "" {
 			m.skip(f.path, why)
@@ -159,6 +162,9 @@ func (m *builder) takeImages(context.Context) error {
 }
 
 func (m *builder) selectImage(image refitv1alpha1.ReleaseImage) (c component, why string) {
+	if m.needs(image.Name) {
+		return component{name: image.Name}, ""
+	}
 	name, tag := artifact.SplitImage(image.Name)
 	for _, c := range components {
 		switch {

@@ -28,7 +28,7 @@ type found struct {
 const (
 	notPart      = "not part of a ClusterRelease"
 	otherVersion = "of another version"
-	otherImage   = "an image that kubeadm does not require"
+	otherImage   = "an image that neither kubeadm nor a component requires"
 	excluded     = "excluded"
 	compressed   = "a compressed archive: decompress it first"
 	symlink      = "a symbolic link, which is not followed"

@@ -48,7 +48,7 @@ func (m *builder) online(ctx context.Context) error {
 		}
 	}
 	for _, arch := range m.Online.Archs {
-		for _, step := range []func(context.Context, string) error{m.onlineBinaries, m.onlineRunc, m.onlineArchives, m.onlineImages} {
+		for _, step := range []func(context.Context, string) error{m.onlineBinaries, m.onlineRunc, m.onlineArchives, m.onlineImages, m.onlineNeeded} {
 			if err := step(ctx, arch); err != nil {
 				return err
 			}

@@ -24,10 +24,18 @@ type Options struct {
 	Etcd, CoreDNS, Pause string
 	// Without lists the elements of Optional to exclude.
 	Without []string
+	// Images are images that components need, besides those that kubeadm requires.
+	Images []NeededImage
 	// Online is the upstream to take missing files from, or nil.
 	Online *Online
 	// Doing reports the file, address or image that is being read. It may be nil.
 	Doing func(what string)
+}
+
+// NeededImage is an image that a component needs.
+type NeededImage struct {
+	Name string // in full, as FullName returns it
+	By   string // the component
 }
 
 // Online are the addresses of upstream. Empty ones have a default.
