@@ -130,7 +130,7 @@ func remoteRef(schema any) string {
 // Capabilities are what a chart sees of the cluster.
 type Capabilities struct {
 	Kubernetes  string   // version, such as v1.36.3
-	APIVersions []string // such as apps/v1 and apps/v1/Deployment
+	APIVersions []string // such as apps/v1 and apps/v1/Deployment; nil: those that Helm knows
 }
 
 func (c Capabilities) helm() (*common.Capabilities, error) {
@@ -139,6 +139,9 @@ func (c Capabilities) helm() (*common.Capabilities, error) {
 		return nil, fmt.Errorf("cannot read the version of Kubernetes: %w", err)
 	}
 	found := common.DefaultCapabilities.Copy()
-	found.KubeVersion, found.APIVersions = *version, common.VersionSet(c.APIVersions)
+	found.KubeVersion = *version
+	if c.APIVersions != nil {
+		found.APIVersions = common.VersionSet(c.APIVersions)
+	}
 	return found, nil
 }
