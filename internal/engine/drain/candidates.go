@@ -32,10 +32,8 @@ func mustLeave(p *corev1.Pod) bool {
 	return controller == nil || controller.Kind != "DaemonSet"
 }
 
-// isRefit reports whether a pod is one of Refit's controller, as cluster.Workload.Moves does.
-func isRefit(p *corev1.Pod) bool {
-	return p.Namespace == cluster.ControllerNamespace && p.Labels[labelName] == cluster.ControllerName
-}
+// isRefit reports whether a pod is one of Refit, as cluster.Workload.Moves does.
+func isRefit(p *corev1.Pod) bool { return cluster.IsRefit(p.Namespace, p.Labels[labelName]) }
 
 func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed

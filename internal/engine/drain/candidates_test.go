@@ -63,6 +63,7 @@ func TestWhichPodsMustLeave(t *testing.T) {
 		"of a Job, done":          {pod: newPod("shop/job-1", ownedBy("Job", "job"), withPhase(corev1.PodSucceeded))},
 		"failed":                  {pod: newPod("shop/cart-1", withPhase(corev1.PodFailed))},
 		"of Refit's controller":   {pod: newPod("refit-system/controller-1", labeled("refit-controller"))},
+		"of refit-components":     {pod: newPod("refit-components/components-1", labeled("refit-components"))},
 		"labeled like it":         {pod: newPod("shop/controller-1", labeled("refit-controller")), want: true},
 		"failed, unmanaged":       {pod: newPod("shop/debug", withPhase(corev1.PodFailed)), unmanaged: true},
 		"pending":                 {pod: newPod("shop/cart-1", withPhase(corev1.PodPending)), want: true},

@@ -33,18 +33,26 @@ type Workload struct {
 	SafeToEvict Answer   `json:"safeToEvict,omitempty"` // the cluster autoscaler's annotation
 }
 
-// The Deployment of Refit's controller. A drain leaves its pods in place: they run on control plane
-// nodes only and may have no other node to move to, and they decide what follows the drain.
+// The Deployments of Refit's controller and of refit-components. A drain leaves their pods in
+// place: they run on control plane nodes only, also on cordoned ones, and may have no other node to
+// move to. Those of the controller decide what follows the drain.
 const (
 	ControllerNamespace = "refit-system"
 	ControllerName      = "refit-controller"
+	ComponentsNamespace = "refit-components"
+	ComponentsName      = "refit-components"
 )
 
-// Moves reports whether a drain evicts these pods: DaemonSet and static pods stay, and so does
-// Refit's controller.
+// IsRefit reports whether a name is that of a Deployment of Refit, which is also the value of the
+// label app.kubernetes.io/name of its pods.
+func IsRefit(namespace, name string) bool {
+	return namespace == ControllerNamespace && name == ControllerName || namespace == ComponentsNamespace && name == ComponentsName
+}
+
+// Moves reports whether a drain evicts these pods: DaemonSet and static pods stay, and so do those
+// of Refit.
 func (w *Workload) Moves() bool {
-	return w.Kind != "DaemonSet" && w.Kind != "Node" &&
-		(w.Namespace != ControllerNamespace || w.Kind != "Deployment" || w.Name != ControllerName)
+	return w.Kind != "DaemonSet" && w.Kind != "Node" && (w.Kind != "Deployment" || !IsRefit(w.Namespace, w.Name))
 }
 
 // MayKeepData reports whether these pods may keep data in an emptyDir that an eviction deletes.

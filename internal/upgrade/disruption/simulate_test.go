@@ -81,6 +81,7 @@ func TestDrain(t *testing.T) {
 		{"a DaemonSet stays", shop(cluster.Workload{Kind: "DaemonSet"}, both, budget(0)), drain{Moves: 1}},
 		{"a static pod stays", shop(cluster.Workload{Kind: "Node"}, both), drain{Moves: 1}},
 		{"Refit's controller stays", shop(cluster.Workload{Namespace: "refit-system", Name: "refit-controller"}, both), drain{Moves: 1}},
+		{"refit-components stays", shop(cluster.Workload{Namespace: "refit-components", Name: "refit-components"}, both), drain{Moves: 1}},
 		{"a budget that never allows", shop(cluster.Workload{}, both, budget(0)), drain{
 			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetNeverAllows, Workload: cart, Pods: 1, Permanent: true}},
 		}},
