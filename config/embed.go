@@ -4,5 +4,5 @@ import "embed"
 
 // Files are the manifests, in one folder per concern.
 //
-//go:embed agent controller crd policy rbac
+//go:embed agent components controller crd policy rbac
 var Files embed.FS

@@ -90,10 +90,22 @@ func TestTheChartInstallsWhatRefitInstalls(t *testing.T) {
 		values  values
 		options install.Options
 	}{
-		"a key":        {key, images(install.Options{Keys: keys})},
-		"sources":      {key + "sources: [\"https://mirror.example/refit\", /srv/refit]\n", images(install.Options{Keys: keys, Settings: sources})},
-		"settings":     {key + "settings: {kubeadm: {ignorePreflightErrors: [Swap]}}\n", images(install.Options{Keys: keys, Settings: "kubeadm:\n  ignorePreflightErrors:\n  - Swap\n"})},
-		"stores":       {key + "stores: {recipients: [age1x]}\n", images(install.Options{Keys: keys, Stores: "recipients:\n- age1x\n"})},
+		"a key":    {key, images(install.Options{Keys: keys})},
+		"sources":  {key + "sources: [\"https://mirror.example/refit\", /srv/refit]\n", images(install.Options{Keys: keys, Settings: sources})},
+		"settings": {key + "settings: {kubeadm: {ignorePreflightErrors: [Swap]}}\n", images(install.Options{Keys: keys, Settings: "kubeadm:\n  ignorePreflightErrors:\n  - Swap\n"})},
+		"stores":   {key + "stores: {recipients: [age1x]}\n", images(install.Options{Keys: keys, Stores: "recipients:\n- age1x\n"})},
+		"components": {
+			key + "components: {enabled: true, tolerations: [{key: gpu, operator: Exists}]}\ncontroller: {tolerations: [{key: gpu, operator: Exists}]}\n",
+			images(install.Options{
+				Keys: keys, Components: "ghcr.io/refit-dev/refit-components:v0.0.0-dev",
+				Tolerations: []corev1.Toleration{{Key: "gpu", Operator: corev1.TolerationOpExists}},
+			}),
+		},
+		"components, standalone": {
+			key + "components: {enabled: true}\ncontroller: {enabled: false}\nimagePullSecrets: [mirror]\n", images(install.Options{
+				Keys: keys, Components: "ghcr.io/refit-dev/refit-components:v0.0.0-dev", Standalone: true, PullSecrets: []string{"mirror"},
+			}),
+		},
 		"standalone":   {key + "controller: {enabled: false}\n", images(install.Options{Keys: keys, Standalone: true})},
 		"traces":       {key + "traces: {endpoint: \"http://collector.example:4318\"}\n", images(install.Options{Keys: keys, Traces: "http://collector.example:4318"})},
 		"pull secrets": {key + "imagePullSecrets: [mirror, other]\n", images(install.Options{Keys: keys, PullSecrets: []string{"mirror", "other"}})},
@@ -204,6 +216,7 @@ func TestValuesThatTheChartRefuses(t *testing.T) {
 		"no images":                 {key + "images: null", "images"},
 		"no metrics":                {key + "metrics: null", "metrics"},
 		"an unset controller":       {key + "controller: {enabled: null}", "enabled"},
+		"unset components":          {key + "components: {enabled: null}", "enabled"},
 		"an unknown value":          {key + "replicas: 3", "replicas"},
 		"an image with a quote":     {key + "images: {tag: \"v1'\"}", "pattern"},
 		"traces without a scheme":   {key + "traces: {endpoint: \"collector:4318\"}", "pattern"},

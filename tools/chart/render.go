@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -13,34 +13,43 @@ import (
 const (
 	markController = "marker/refit-controller"
 	markAgent      = "marker/refit-agent"
+	markComponents = "marker/refit-components"
 	markService    = "marker-service"
+	markKey        = "marker.pem"
 )
 
-// render returns the objects of `refit install` with markers, and which of them
-// `refit install --standalone` omits.
-func render() (objects []*unstructured.Unstructured, optional map[string]bool, err error) {
+// render returns the objects of `refit install --components` with markers, and the values that
+// enable those which `refit install --standalone` or an install without --components omits.
+func render() (objects []*unstructured.Unstructured, optional map[string]string, err error) {
 	o := install.Options{
-		Manifests: config.Files, Version: "marker", Controller: markController, Agent: markAgent,
-		Keys: map[string]string{"marker.pem": "marker"},
+		Manifests: config.Files, Version: "marker", Controller: markController, Agent: markAgent, Components: markComponents,
+		Keys: map[string]string{markKey: "marker"},
 	}
 	objects, err = install.Render(o)
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Standalone = true
-	kept, err := install.Render(o)
-	if err != nil {
-		return nil, nil, err
-	}
-	optional = map[string]bool{}
-	for _, object := range objects {
-		optional[keyOf(object)] = true
-	}
-	for _, object := range kept {
-		delete(optional, keyOf(object))
-	}
-	if len(optional) == 0 {
-		return nil, nil, errors.New("there is no object of the controller")
+	optional = map[string]string{}
+	standalone, without := o, o
+	standalone.Standalone, without.Components = true, ""
+	for value, o := range map[string]install.Options{".Values.controller.enabled": standalone, ".Values.components.enabled": without} {
+		kept, err := install.Render(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		omitted := map[string]bool{}
+		for _, object := range objects {
+			omitted[keyOf(object)] = true
+		}
+		for _, object := range kept {
+			delete(omitted, keyOf(object))
+		}
+		if len(omitted) == 0 {
+			return nil, nil, fmt.Errorf("there is no object that %s enables", value)
+		}
+		for key := range omitted {
+			optional[key] = value
+		}
 	}
 	return objects, optional, nil
 }

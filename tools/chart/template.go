@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,12 +21,13 @@ const (
 var expressions = strings.NewReplacer(
 	markController, `{{ include "refit.controllerImage" . }}`,
 	markAgent, `{{ include "refit.agentImage" . }}`,
+	markComponents, `{{ include "refit.componentsImage" . }}`,
 	markService, `{{ .Release.Service }}`,
 )
 
 // templates returns the templates by file name: a file per folder of objects, and one with the
 // templates of pods.
-func templates(objects []*unstructured.Unstructured, optional map[string]bool) (map[string]string, error) {
+func templates(objects []*unstructured.Unstructured, optional map[string]string) (map[string]string, error) {
 	files := map[string]string{"_pods.tpl": generated}
 	for _, object := range objects {
 		name := fileOf(object)
@@ -36,8 +38,8 @@ func templates(objects []*unstructured.Unstructured, optional map[string]bool) (
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", keyOf(object), err)
 		}
-		if optional[keyOf(object)] {
-			text = "{{- if .Values.controller.enabled }}\n" + text + "{{- end }}\n"
+		if value := optional[keyOf(object)]; value != "" {
+			text = "{{- if " + value + " }}\n" + text + "{{- end }}\n"
 		}
 		files[name] += text
 		files["_pods.tpl"] += pods
@@ -70,7 +72,11 @@ func template(object *unstructured.Unstructured) (text, pods string, err error) 
 	switch object.GetKind() {
 	case "ConfigMap":
 		delete(object.Object, "data")
-		tail = "data: {{ include \"refit.configuration\" . }}\n" // JSON: no newline of a value is lost
+		data := "refit.configuration"
+		if object.GetName() == "refit-components" {
+			data = "refit.keys"
+		}
+		tail = "data: {{ include \"" + data + "\" . }}\n" // JSON: no newline of a value is lost
 	case accountKind:
 		tail = "{{- with .Values.imagePullSecrets }}\nimagePullSecrets:\n  {{- range . }}\n  - name: {{ . | quote }}\n  {{- end }}\n{{- end }}\n"
 	case "Deployment", "DaemonSet":
@@ -92,6 +98,9 @@ func workload(object *unstructured.Unstructured) (text, pods string, err error) 
 	if annotations, _, _ := unstructured.NestedMap(template, "metadata", "annotations"); len(annotations) == 0 {
 		unstructured.RemoveNestedField(template, "metadata", "annotations")
 	}
+	if err := removeKeys(template); err != nil {
+		return "", "", err
+	}
 	unstructured.RemoveNestedField(object.Object, "spec", "template")
 	if pods, err = encode(template); err != nil {
 		return "", "", err
@@ -102,6 +111,26 @@ func workload(object *unstructured.Unstructured) (text, pods string, err error) 
 	// spec is the last field, so the template of the pods can follow.
 	return fmt.Sprintf("---\n%s  template:\n    {{- include \"refit.pods\" (list . %q) | nindent 4 }}\n", text, role),
 		fmt.Sprintf("{{- define \"refit.pods.%s\" -}}\n%s{{- end -}}\n", role, pods), nil
+}
+
+// removeKeys removes the mount of the marker of a key: the chart mounts each key.
+func removeKeys(template map[string]any) error {
+	containers, _, err := unstructured.NestedSlice(template, "spec", "containers")
+	if err != nil {
+		return err
+	}
+	for _, container := range containers {
+		fields, _ := container.(map[string]any)
+		mounts, has := fields["volumeMounts"].([]any)
+		if !has {
+			continue
+		}
+		fields["volumeMounts"] = slices.DeleteFunc(mounts, func(mount any) bool {
+			m, ok := mount.(map[string]any)
+			return ok && m["subPath"] == markKey
+		})
+	}
+	return unstructured.SetNestedSlice(template, containers, "spec", "containers")
 }
 
 func encode(fields map[string]any) (string, error) {

@@ -10,9 +10,18 @@
 {{ .Values.images.repository }}/refit-agent:{{ include "refit.tag" . }}
 {{- end -}}
 
+{{- define "refit.componentsImage" -}}
+{{ .Values.images.repository }}/refit-components:{{ include "refit.tag" . }}
+{{- end -}}
+
+{{- /* The keys that refit-components accepts: those of hosts. */ -}}
+{{- define "refit.keys" -}}
+{{- toJson .Values.keys -}}
+{{- end -}}
+
 {{- /* What hosts get: the keys that they accept, the settings of agents, and the stores of backups. */ -}}
 {{- define "refit.configuration" -}}
-{{- if has .Release.Namespace (list "refit-system" "refit-agent" "refit-trial") -}}
+{{- if has .Release.Namespace (list "refit-system" "refit-agent" "refit-trial" "refit-components") -}}
 {{- fail (printf "choose another namespace for the release, for example kube-system: %s is part of the chart, and would be deleted with the record of Helm" .Release.Namespace) -}}
 {{- end -}}
 {{- if not .Values.keys -}}
@@ -62,7 +71,17 @@
 {{- $_ := set $container "env" (concat $container.env .) -}}
 {{- end -}}
 {{- end -}}
+{{- if eq $role "components" -}}
+{{- $container := first $spec.containers -}}
+{{- range $name, $_ := $root.Values.keys -}}
+{{- $mount := dict "name" "keys" "mountPath" (printf "/etc/refit/keys/%s" $name) "subPath" $name "readOnly" true -}}
+{{- $_ := set $container "volumeMounts" (append $container.volumeMounts $mount) -}}
+{{- end -}}
+{{- end -}}
 {{- $hashed := list $pods nil -}}
+{{- if eq $role "components" -}}
+{{- $hashed = list $pods (include "refit.keys" $root | fromYaml) -}}
+{{- end -}}
 {{- if eq $role "agent" -}}
 {{- $hashed = list $pods (include "refit.configuration" $root | fromYaml) -}}
 {{- end -}}

@@ -8,7 +8,7 @@ type Callbacks struct {
 	Object func(Change)
 	// Node reports a changed state of a node, and how many of all nodes are done.
 	Node func(n NodeProgress, done, of int)
-	// Pod reports a changed state of a pod of the controller.
+	// Pod reports a changed state of a pod of the controller or of refit-components.
 	Pod func(PodProgress)
 	// Reach reports during a wait that the API server has become unreachable, or is reachable
 	// again.

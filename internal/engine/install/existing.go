@@ -20,12 +20,14 @@ type Existing struct {
 	Keys       map[string]string
 	Settings   string
 	Stores     string
-	// PullSecrets are those of the agents' account. Tolerations are those of the controller, also
-	// the default ones.
+	// PullSecrets are those of the agents' account. Tolerations are those of the controller, or of
+	// refit-components if there is no controller, also the default ones.
 	PullSecrets []string
 	Tolerations []corev1.Toleration
 	// Traces is the URL of the collector of traces.
 	Traces string
+	// Components is true if refit-components is installed.
+	Components bool
 }
 
 // Existing reads the configuration of the installed version.
@@ -99,12 +101,16 @@ func (c *Cluster) readPods(ctx context.Context, out *Existing) error {
 			out.PullSecrets = append(out.PullSecrets, secret.Name)
 		}
 	}
-	if found, err = c.get(ctx, controllerRef); err != nil || found == nil {
+	components, err := c.deployment(ctx, componentsRef)
+	if err != nil {
 		return err
 	}
-	var controller appsv1.Deployment
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, &controller); err != nil {
-		return fmt.Errorf("cannot read %s: %w", controllerRef, err)
+	if out.Components = components != nil; out.Components {
+		out.Tolerations = components.Spec.Template.Spec.Tolerations
+	}
+	controller, err := c.deployment(ctx, controllerRef)
+	if err != nil || controller == nil {
+		return err
 	}
 	out.Tolerations = controller.Spec.Template.Spec.Tolerations
 	for _, container := range controller.Spec.Template.Spec.Containers {
@@ -117,12 +123,26 @@ func (c *Cluster) readPods(ctx context.Context, out *Existing) error {
 	return nil
 }
 
+// deployment reads a Deployment. It is nil if there is none.
+func (c *Cluster) deployment(ctx context.Context, ref Ref) (*appsv1.Deployment, error) {
+	found, err := c.get(ctx, ref)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	out := &appsv1.Deployment{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, out); err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", ref, err)
+	}
+	return out, nil
+}
+
 var (
 	configRef     = Ref{APIVersion: "v1", Resource: "configmaps", Namespace: AgentNamespace, Name: agentName, Kind: kindConfigMap}
 	accountRef    = Ref{APIVersion: "v1", Resource: "serviceaccounts", Namespace: AgentNamespace, Name: agentName, Kind: kindAccount}
 	placerRef     = Ref{APIVersion: "apps/v1", Resource: "daemonsets", Namespace: AgentNamespace, Name: agentName, Kind: kindDaemonSet}
 	removerRef    = Ref{APIVersion: "apps/v1", Resource: "daemonsets", Namespace: AgentNamespace, Name: removeName, Kind: kindDaemonSet}
 	controllerRef = Ref{APIVersion: "apps/v1", Resource: "deployments", Namespace: SystemNamespace, Name: controllerName, Kind: kindDeployment}
+	componentsRef = Ref{APIVersion: "apps/v1", Resource: "deployments", Namespace: ComponentsNamespace, Name: componentsName, Kind: kindDeployment}
 )
 
 // inventory reads the inventory of the cluster. It is empty if there is none.

@@ -59,17 +59,24 @@ func (c *Cluster) Follow(ctx context.Context, objects []*unstructured.Unstructur
 type follower struct {
 	*Cluster
 	changed chan struct{}
-	// The template hashes of the workloads, empty for a workload that is not followed.
-	agents, controller string
-	daemonSet          *unstructured.Unstructured
+	// The template hash of the agents, empty if they are not followed.
+	agents    string
+	daemonSet *unstructured.Unstructured
 
-	nodes, pods, deployment, controllers cache.Store
-	informers                            []cache.Controller
-	failures                             failures
+	nodes, pods cache.Store
+	deployments map[string]followed // by name
+	informers   []cache.Controller
+	failures    failures
+}
+
+// followed is a Deployment that is followed.
+type followed struct {
+	template         string // its hash
+	deployment, pods cache.Store
 }
 
 func (c *Cluster) newFollower(ctx context.Context, objects []*unstructured.Unstructured) *follower {
-	f := &follower{Cluster: c, changed: make(chan struct{}, 1)}
+	f := &follower{Cluster: c, changed: make(chan struct{}, 1), deployments: map[string]followed{}}
 	for _, object := range objects {
 		switch object.GetKind() {
 		case kindDaemonSet:
@@ -79,10 +86,12 @@ func (c *Cluster) newFollower(ctx context.Context, objects []*unstructured.Unstr
 			f.nodes = f.watch(ctx, &corev1.Node{}, "nodes", "", "kubernetes.io/os=linux", "")
 			f.pods = f.watch(ctx, &corev1.Pod{}, "pods", object.GetNamespace(), label, "")
 		case kindDeployment:
-			f.controller = templateOf(object)
 			label := labelName + "=" + object.GetName()
-			f.deployment = f.watch(ctx, &appsv1.Deployment{}, "deployments", object.GetNamespace(), "", object.GetName())
-			f.controllers = f.watch(ctx, &corev1.Pod{}, "pods", object.GetNamespace(), label, "")
+			f.deployments[object.GetName()] = followed{
+				template:   templateOf(object),
+				deployment: f.watch(ctx, &appsv1.Deployment{}, "deployments", object.GetNamespace(), "", object.GetName()),
+				pods:       f.watch(ctx, &corev1.Pod{}, "pods", object.GetNamespace(), label, ""),
+			}
 		}
 	}
 	return f
@@ -153,14 +162,21 @@ func (f *follower) progress() Progress {
 	if f.nodes != nil {
 		p.Nodes = nodesOf(of[*corev1.Node](f.nodes), of[*corev1.Pod](f.pods), f.agents)
 	}
-	if f.deployment != nil {
-		var deployment *appsv1.Deployment
-		for _, d := range of[*appsv1.Deployment](f.deployment) {
-			deployment = d
-		}
-		p.Controller = controllerOf(deployment, of[*corev1.Pod](f.controllers), f.controller)
-	}
+	p.Controller, p.Components = f.progressOf(controllerName), f.progressOf(componentsName)
 	return p
+}
+
+// progressOf returns the progress of a Deployment, nil if it is not followed.
+func (f *follower) progressOf(name string) *ControllerProgress {
+	d, has := f.deployments[name]
+	if !has {
+		return nil
+	}
+	var deployment *appsv1.Deployment
+	for _, found := range of[*appsv1.Deployment](d.deployment) {
+		deployment = found
+	}
+	return controllerOf(deployment, of[*corev1.Pod](d.pods), d.template)
 }
 
 func of[T any](store cache.Store) []T {
@@ -181,16 +197,18 @@ func (p Progress) report(last Progress, callbacks Callbacks) {
 			callbacks.Node(n, done, all)
 		}
 	}
-	if p.Controller == nil || callbacks.Pod == nil {
+	if callbacks.Pod == nil {
 		return
 	}
 	var before []PodProgress
-	if last.Controller != nil {
-		before = last.Controller.Pods
+	for _, d := range last.deployments() {
+		before = append(before, d.Pods...)
 	}
-	for _, pod := range p.Controller.Pods {
-		if !slices.Contains(before, pod) {
-			callbacks.Pod(pod)
+	for _, d := range p.deployments() {
+		for _, pod := range d.Pods {
+			if !slices.Contains(before, pod) {
+				callbacks.Pod(pod)
+			}
 		}
 	}
 }

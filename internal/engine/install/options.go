@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,12 +15,14 @@ import (
 
 // The names that manifests, agents and this package share.
 const (
-	SystemNamespace = cluster.ControllerNamespace
-	AgentNamespace  = "refit-agent"
+	SystemNamespace     = cluster.ControllerNamespace
+	AgentNamespace      = "refit-agent"
+	ComponentsNamespace = cluster.ComponentsNamespace
 
 	agentName      = "refit-agent"
 	removeName     = "refit-remove"
 	controllerName = cluster.ControllerName
+	componentsName = cluster.ComponentsName
 	agentPolicy    = "refit-agent-namespace"
 
 	// settingsKey is the settings in the agents' ConfigMap; keys of releases end in keySuffix.
@@ -59,12 +62,14 @@ type Options struct {
 	// the images. NoPullSecrets removes all of them, also those that others have set.
 	PullSecrets   []string
 	NoPullSecrets bool
-	// Tolerations of the controller, in addition to the default ones.
+	// Tolerations of the controller and of refit-components, in addition to the default ones.
 	Tolerations []corev1.Toleration
 	// Traces is the URL of an OpenTelemetry collector; empty: no traces.
 	Traces string
 	// Standalone omits the controller: the controllers run in the process of the CLI.
 	Standalone bool
+	// Components is the image of refit-components; empty: it is not installed.
+	Components string
 	// Keys are the public keys of ClusterReleases that hosts accept, by file name (*.pem).
 	Keys map[string]string
 	// Settings are the settings of the agents as YAML. Empty means the defaults.
@@ -84,7 +89,7 @@ var (
 var ErrNoKeys = errors.New("cannot install Refit without a release key: hosts verify ClusterReleases with it")
 
 func (o *Options) check() error {
-	for _, image := range []string{o.Controller, o.Agent} {
+	for _, image := range []string{o.Controller, o.Agent, cmp.Or(o.Components, o.Agent)} {
 		if !imageName.MatchString(image) {
 			return fmt.Errorf("%q is not an image name", image)
 		}

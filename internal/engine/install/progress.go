@@ -29,21 +29,26 @@ type NodeProgress struct {
 	Why   string
 }
 
-// PodProgress is the progress of one pod of the controller.
+// PodProgress is the progress of one pod of a Deployment.
 type PodProgress struct {
 	Pod, Node string
 	State     State
 	Why       string
 }
 
-// Progress is the progress on all nodes and of the controller.
+// Progress is the progress on all nodes, and of the controller and refit-components.
 type Progress struct {
 	Nodes []NodeProgress // by name
-	// Controller is nil if none is installed.
-	Controller *ControllerProgress
+	// Controller and Components are nil if they are not installed.
+	Controller, Components *ControllerProgress
 }
 
-// ControllerProgress is the progress of the controller.
+// deployments returns the progress of those that are installed.
+func (p Progress) deployments() []*ControllerProgress {
+	return slices.DeleteFunc([]*ControllerProgress{p.Controller, p.Components}, func(d *ControllerProgress) bool { return d == nil })
+}
+
+// ControllerProgress is the progress of the controller, or of refit-components.
 type ControllerProgress struct {
 	Wanted, Available int
 	Pods              []PodProgress // by name
@@ -65,7 +70,7 @@ func (p Progress) done() (done, of int) {
 // complete reports whether nothing is left to wait for.
 func (p Progress) complete() bool {
 	done, of := p.done()
-	return done == of && (p.Controller == nil || p.Controller.Available >= p.Controller.Wanted)
+	return done == of && !slices.ContainsFunc(p.deployments(), func(d *ControllerProgress) bool { return d.Available < d.Wanted })
 }
 
 // nodesOf returns the progress of nodes from the pods of one template.
@@ -91,7 +96,7 @@ func nodesOf(nodes []*corev1.Node, pods []*corev1.Pod, template string) []NodePr
 	return out
 }
 
-// controllerOf returns the progress of the controller. A Deployment whose controller has not
+// controllerOf returns the progress of a Deployment. One whose controller has not
 // observed the current template has no available pods of it.
 func controllerOf(deployment *appsv1.Deployment, pods []*corev1.Pod, template string) *ControllerProgress {
 	out := &ControllerProgress{Wanted: 1}

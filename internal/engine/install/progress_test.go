@@ -105,6 +105,9 @@ func TestProgressIsCompleteWhenEveryReadyNodeIsDone(t *testing.T) {
 		"one fails":                       {Progress{Nodes: nodes(Failing)}, false},
 		"the controller is not available": {Progress{Nodes: nodes(Done), Controller: &ControllerProgress{Wanted: 2, Available: 1}}, false},
 		"the controller is available":     {Progress{Nodes: nodes(Done), Controller: &ControllerProgress{Wanted: 2, Available: 2}}, true},
+		"refit-components is not": {Progress{
+			Nodes: nodes(Done), Controller: &ControllerProgress{Wanted: 2, Available: 2}, Components: &ControllerProgress{Wanted: 2, Available: 1},
+		}, false},
 	} {
 		if got := c.p.complete(); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -35,6 +35,7 @@ var removal = []struct {
 	{"checking that no operation is unfinished", func(r *removeRun, ctx context.Context) error { return r.checkIdle(ctx) }},
 	{"uncordoning the nodes that Refit cordoned", (*removeRun).uncordonNodes},
 	{"stopping the controller", (*removeRun).removeController},
+	{"stopping refit-components", (*removeRun).removeComponents},
 	// Or it would install them again.
 	{"stopping the installation of agents", (*removeRun).removePlacer},
 	{"removing the agents from the hosts", (*removeRun).removeFromHosts},
@@ -86,4 +87,13 @@ func (r *removeRun) removeController(ctx context.Context) error {
 		return err
 	}
 	return r.waitForPodsDeleted(ctx, SystemNamespace, controllerName, r.callbacks)
+}
+
+// removeComponents stops refit-components before its orders are deleted. The Helm releases that it
+// installed stay.
+func (r *removeRun) removeComponents(ctx context.Context) error {
+	if err := r.delete(ctx, componentsRef); err != nil {
+		return err
+	}
+	return r.waitForPodsDeleted(ctx, ComponentsNamespace, componentsName, r.callbacks)
 }

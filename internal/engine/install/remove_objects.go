@@ -86,7 +86,7 @@ func (r *removeRun) waitForDeletion(ctx context.Context, ref Ref) error {
 // terminates them, and they would block the deletion of their namespace. They are idle and have no
 // data.
 func (r *removeRun) deleteUnreachablePods(ctx context.Context, namespace string) error {
-	if namespace != AgentNamespace && namespace != SystemNamespace {
+	if namespace != AgentNamespace && namespace != SystemNamespace && namespace != ComponentsNamespace {
 		return nil
 	}
 	unreachable := map[string]bool{}
@@ -106,7 +106,7 @@ func (r *removeRun) deleteUnreachablePods(ctx context.Context, namespace string)
 	now := int64(0)
 	for i := range pods.Items {
 		p := &pods.Items[i]
-		if !unreachable[p.Spec.NodeName] || !slices.Contains([]string{agentName, removeName, controllerName}, p.Labels[labelName]) {
+		if !unreachable[p.Spec.NodeName] || !slices.Contains([]string{agentName, removeName, controllerName, componentsName}, p.Labels[labelName]) {
 			continue
 		}
 		options := metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(p.UID))}

@@ -3,12 +3,13 @@ package install
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // folders are the folders of package config that are installed.
-var folders = []string{"crd", "policy", "rbac", "controller", "agent"}
+var folders = []string{"crd", "policy", "rbac", "controller", "agent", "components"}
 
 // Render builds the objects of an install in the order in which they are applied. Equal options
 // give equal objects.
@@ -23,8 +24,10 @@ func Render(o Options) ([]*unstructured.Unstructured, error) {
 			return nil, err
 		}
 		for _, object := range found {
-			// It has the Lease of the leader election.
-			if folder == "controller" && o.Standalone && object.GetKind() != kindNamespace {
+			// Namespaces are always installed: they have the Lease of the leader election, and the
+			// charts of ClusterReleases.
+			omitted := folder == "controller" && o.Standalone || folder == "components" && o.Components == ""
+			if omitted && object.GetKind() != kindNamespace {
 				continue
 			}
 			objects = append(objects, object)
@@ -57,6 +60,13 @@ func (o *Options) fill(object *unstructured.Unstructured) error {
 			return err
 		}
 		return fillWorkload(object, o.Controller, nil)
+	case kind == kindConfigMap && name == componentsName:
+		return unstructured.SetNestedMap(object.Object, o.keys(), "data")
+	case kind == kindDeployment && name == componentsName:
+		if err := errors.Join(o.addTolerations(object), o.mountKeys(object)); err != nil {
+			return err
+		}
+		return fillWorkload(object, o.Components, o.keys())
 	case kind == kindPolicy && name == agentPolicy:
 		return fillPolicy(object, o.Agent)
 	}
@@ -72,6 +82,13 @@ func (o *Options) configuration() map[string]any {
 	if o.Stores != "" {
 		data[storesKey] = o.Stores
 	}
+	maps.Copy(data, o.keys())
+	return data
+}
+
+// keys returns the data of the ConfigMap of refit-components.
+func (o *Options) keys() map[string]any {
+	data := map[string]any{}
 	for name, key := range o.Keys {
 		data[name] = key
 	}

@@ -3,6 +3,7 @@ package install
 import (
 	"errors"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -30,6 +31,13 @@ func options() Options {
 	}
 }
 
+// withComponents are the options of an install with refit-components.
+func withComponents() Options {
+	o := options()
+	o.Components = "registry.example/refit/refit-components:v0.1.0"
+	return o
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -41,7 +49,7 @@ func must(t *testing.T, err error) {
 func TestRenderedManifests(t *testing.T) {
 	standalone := options()
 	standalone.Standalone = true
-	for name, o := range map[string]Options{"install": options(), "standalone": standalone} {
+	for name, o := range map[string]Options{"install": options(), "standalone": standalone, "components": withComponents()} {
 		t.Run(name, func(t *testing.T) {
 			objects, err := Render(o)
 			must(t, err)
@@ -99,42 +107,97 @@ func TestDependenciesComeFirstAndWorkloadsLast(t *testing.T) {
 }
 
 func TestPodsAreRecreatedOnlyIfTheirTemplateOrConfigurationChanges(t *testing.T) {
-	hash := func(change func(*Options)) (agents, controller string) {
-		o := options()
+	hash := func(change func(*Options)) (agents, controller, components string) {
+		o := withComponents()
 		change(&o)
 		objects, err := Render(o)
 		must(t, err)
 		for _, object := range objects {
-			switch object.GetKind() {
-			case kindDaemonSet:
+			switch object.GetName() + " " + object.GetKind() {
+			case agentName + " " + kindDaemonSet:
 				agents = templateOf(object)
-			case kindDeployment:
+			case controllerName + " " + kindDeployment:
 				controller = templateOf(object)
+			case componentsName + " " + kindDeployment:
+				components = templateOf(object)
 			}
 		}
-		return agents, controller
+		return agents, controller, components
 	}
-	agents, controller := hash(func(*Options) {})
+	agents, controller, components := hash(func(*Options) {})
 	for name, c := range map[string]struct {
-		change             func(*Options)
-		agents, controller bool
+		change                         func(*Options)
+		agents, controller, components bool
 	}{
-		"nothing":          {func(*Options) {}, false, false},
-		"another version":  {func(o *Options) { o.Version = "v0.2.0" }, false, false},
-		"an agent's image": {func(o *Options) { o.Agent += "-rc" }, true, false},
-		"the controller's": {func(o *Options) { o.Controller += "-rc" }, false, true},
-		"a key":            {func(o *Options) { o.Keys = map[string]string{"two.pem": "x"} }, true, false},
-		"settings":         {func(o *Options) { o.Settings = "" }, true, false},
+		"nothing":                   {func(*Options) {}, false, false, false},
+		"another version":           {func(o *Options) { o.Version = "v0.2.0" }, false, false, false},
+		"an agent's image":          {func(o *Options) { o.Agent += "-rc" }, true, false, false},
+		"the controller's":          {func(o *Options) { o.Controller += "-rc" }, false, true, false},
+		"that of refit-components":  {func(o *Options) { o.Components += "-rc" }, false, false, true},
+		"a key":                     {func(o *Options) { o.Keys = map[string]string{"two.pem": "x"} }, true, false, true},
+		"another key of this name":  {func(o *Options) { o.Keys = map[string]string{"one.pem": "x"} }, true, false, true},
+		"settings":                  {func(o *Options) { o.Settings = "" }, true, false, false},
+		"a toleration":              {func(o *Options) { o.Tolerations = []corev1.Toleration{{Key: "x"}} }, false, true, true},
+		"the collector of upgrades": {func(o *Options) { o.Traces = "http://collector.example:4318" }, false, true, false},
 	} {
-		a, b := hash(c.change)
-		if (a != agents) != c.agents || (b != controller) != c.controller || a == "" || b == "" {
-			t.Errorf("%s: agents %v, controller %v", name, a != agents, b != controller)
+		a, b, d := hash(c.change)
+		if (a != agents) != c.agents || (b != controller) != c.controller || (d != components) != c.components || a == "" || b == "" || d == "" {
+			t.Errorf("%s: agents %v, controller %v, components %v", name, a != agents, b != controller, d != components)
+		}
+	}
+}
+
+// What later installs keep.
+func TestExistingComponentsAreFound(t *testing.T) {
+	for _, o := range []Options{options(), withComponents()} {
+		o.Standalone, o.Tolerations = true, []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}
+		objects, err := Render(o)
+		must(t, err)
+		var stored []runtime.Object
+		for _, object := range objects {
+			if object.GetKind() == kindDeployment {
+				stored = append(stored, object)
+			}
+		}
+		existing, err := (&Cluster{objects: fake.NewSimpleDynamicClient(runtime.NewScheme(), stored...)}).Existing(t.Context())
+		must(t, err)
+		if existing.Components != (o.Components != "") || existing.Components && len(existing.Tolerations) != 3 {
+			t.Errorf("%q: %v, %v", o.Components, existing.Components, existing.Tolerations)
+		}
+	}
+}
+
+// artifact.LoadKeys refuses symlinks, which all files of a mounted ConfigMap are.
+func TestKeysOfComponentsAreFiles(t *testing.T) {
+	o := withComponents()
+	o.Keys = map[string]string{"two.pem": "2", "one.pem": "1"}
+	objects, err := Render(o)
+	must(t, err)
+	for _, object := range objects {
+		if object.GetName() != componentsName {
+			continue
+		}
+		switch object.GetKind() {
+		case kindConfigMap:
+			if data, _, err := unstructured.NestedStringMap(object.Object, "data"); err != nil || !maps.Equal(data, o.Keys) {
+				t.Errorf("the keys are %v, %v", data, err)
+			}
+		case kindDeployment:
+			found, err := containers(object)
+			must(t, err)
+			text, err := yaml.Marshal(found[0]["volumeMounts"])
+			want := "- mountPath: /tmp\n  name: temporary\n" +
+				"- mountPath: /etc/refit/keys/one.pem\n  name: keys\n  readOnly: true\n  subPath: one.pem\n" +
+				"- mountPath: /etc/refit/keys/two.pem\n  name: keys\n  readOnly: true\n  subPath: two.pem\n"
+			if err != nil || string(text) != want {
+				t.Errorf("%s, %v", text, err)
+			}
 		}
 	}
 }
 
 func TestPullSecretsAndTolerations(t *testing.T) {
-	o := options()
+	o := withComponents()
 	o.PullSecrets = []string{"mirror", "other"}
 	o.Tolerations = []corev1.Toleration{
 		{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}, // a default one
@@ -156,12 +219,12 @@ func TestPullSecretsAndTolerations(t *testing.T) {
 			want := "- effect: NoSchedule\n  operator: Exists\n- key: node-role.kubernetes.io/control-plane\n  operator: Exists\n" +
 				"- effect: NoExecute\n  key: dedicated\n  operator: Equal\n  value: infra\n"
 			if errors.Join(err, marshal) != nil || string(text) != want {
-				t.Errorf("the controller tolerates %s, %v", text, err)
+				t.Errorf("%s tolerates %s, %v", object.GetName(), text, err)
 			}
 		}
 	}
-	if accounts != 2 {
-		t.Errorf("%d accounts have the secrets, want 2", accounts)
+	if accounts != 3 {
+		t.Errorf("%d accounts have the secrets, want 3", accounts)
 	}
 }
 
@@ -227,6 +290,7 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 		"a key as settings":      {func(o *Options) { o.Keys = map[string]string{settingsKey: ""} }, "is not a key file name"},
 		"a secret with a path":   {func(o *Options) { o.PullSecrets = []string{"a/b"} }, "is not the name of a Secret"},
 		"no image":               {func(o *Options) { o.Agent = "" }, "is not an image name"},
+		"not an image":           {func(o *Options) { o.Components = "x y" }, "is not an image name"},
 		"an expression as image": {func(o *Options) { o.Agent = "x' || 'y" }, "is not an image name"},
 		"another folder":         {func(o *Options) { o.Manifests = os.DirFS(".") }, "no manifests in crd"},
 		"an unknown kind": {func(o *Options) {

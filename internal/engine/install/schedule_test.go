@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-func TestTheControllerRunsOnlyOnControlPlaneNodes(t *testing.T) {
+func TestDeploymentsRunOnlyOnControlPlaneNodes(t *testing.T) {
 	const controlPlane = "node-role.kubernetes.io/control-plane"
-	pod := controllerPod(t)
+	pods := []*corev1.PodSpec{podsOf(t, controllerName), podsOf(t, componentsName)}
 	for name, c := range map[string]struct {
 		labels map[string]string
 		taint  corev1.Taint
@@ -31,25 +31,28 @@ func TestTheControllerRunsOnlyOnControlPlaneNodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			labels := map[string]string{"kubernetes.io/os": "linux"}
 			maps.Copy(labels, c.labels)
-			if got := selects(pod, labels) && tolerates(pod, c.taint); got != c.want {
-				t.Errorf("the scheduler accepts the node: %t", got)
+			for _, pod := range pods {
+				if got := selects(pod, labels) && tolerates(pod, c.taint); got != c.want {
+					t.Errorf("the scheduler accepts the node for %s: %t", pod.Containers[0].Name, got)
+				}
 			}
 		})
 	}
 }
 
-func controllerPod(t *testing.T) *corev1.PodSpec {
+// podsOf returns the pods of a Deployment.
+func podsOf(t *testing.T, name string) *corev1.PodSpec {
 	t.Helper()
-	objects, err := Render(options())
+	objects, err := Render(withComponents())
 	must(t, err)
 	for _, object := range objects {
-		if object.GetKind() == kindDeployment && object.GetName() == controllerName {
+		if object.GetKind() == kindDeployment && object.GetName() == name {
 			deployment := &appsv1.Deployment{}
 			must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment))
 			return &deployment.Spec.Template.Spec
 		}
 	}
-	t.Fatal("there is no controller")
+	t.Fatalf("there is no Deployment %s", name)
 	return nil
 }
 

@@ -36,7 +36,9 @@ func (s Survey) Installed() bool {
 }
 
 // ownResources are the custom resources of Refit.
-var ownResources = []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups"}
+var ownResources = []string{
+	"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups", "components", "componentupgrades",
+}
 
 // Survey reads what is installed. It changes nothing.
 func (c *Cluster) Survey(ctx context.Context, o Options) (Survey, error) {

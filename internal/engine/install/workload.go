@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -63,6 +64,26 @@ func (o *Options) addTolerations(object *unstructured.Unstructured) error {
 		}
 	}
 	return unstructured.SetNestedSlice(object.Object, all, tolerationsOf...)
+}
+
+// keysDirectory is where refit-components reads its keys.
+const keysDirectory = "/etc/refit/keys"
+
+// mountKeys mounts each key as a file of its own. In a mounted ConfigMap files are symlinks, which
+// may change at any time; artifact.LoadKeys refuses them.
+func (o *Options) mountKeys(object *unstructured.Unstructured) error {
+	found, err := containers(object)
+	if err != nil {
+		return err
+	}
+	for _, container := range found {
+		mounts, _ := container["volumeMounts"].([]any)
+		for _, name := range slices.Sorted(maps.Keys(o.Keys)) {
+			mounts = append(mounts, map[string]any{"name": "keys", "mountPath": keysDirectory + "/" + name, "subPath": name, "readOnly": true})
+		}
+		container["volumeMounts"] = mounts
+	}
+	return nil
 }
 
 // tracesVariable is the variable that has the URL of the collector.

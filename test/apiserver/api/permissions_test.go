@@ -76,6 +76,7 @@ func waitBound(t *testing.T, client kubernetes.Interface, subject rbacv1.Subject
 func TestPermissionsOfRoles(t *testing.T) {
 	const read = "get list watch"
 	everything := map[string]string{"clusterupgrades": read, "nodeupgrades": read, "nodereports": read, "clusterreleases": read, "backupstores": read, "etcdbackups": read}
+	maps.Copy(everything, map[string]string{"components": read, "componentupgrades": read})
 	and := func(more map[string]string) map[string]string {
 		all := maps.Clone(everything)
 		maps.Copy(all, more)
@@ -89,6 +90,7 @@ func TestPermissionsOfRoles(t *testing.T) {
 			"clusterupgrades": read + " update patch approve", "backupstores": read + " create update patch delete approve", "backupstores/status": "get update patch",
 			"etcdbackups/status": "get patch",
 		}),
+		"refit-component-editor": {"components": read + " create update patch delete approve", "componentupgrades": read, "clusterreleases": read},
 		"refit-node": {
 			"nodeupgrades": read, "clusterreleases": read, "nodereports": read + " create update patch", "clusterupgrades": "get",
 			"nodeupgrades/status": "get update patch", "nodereports/status": "get update patch",
@@ -119,7 +121,7 @@ func rights(t *testing.T, s *apiserver.Server, user string, groups []string) map
 	client, err := kubernetes.NewForConfig(s.RESTConfig())
 	must(t, err)
 	found := map[string]string{}
-	for _, kind := range []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups"} {
+	for _, kind := range []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups", "components", "componentupgrades"} {
 		for _, part := range []string{"", "status"} {
 			for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "approve"} {
 				review, err := client.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{

@@ -50,7 +50,10 @@ func full(t *testing.T, version string) (*bed, *world) {
 	b.node(t, "n2", true, cordoned("6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"))
 	b.node(t, "n3", true, cordoned("")) // by a user
 	b.node(t, "n4", false)
-	b.apply(t, options(), false)
+	o := options()
+	o.Components = components
+	b.apply(t, o, false)
+	b.usedComponents(t)
 	b.operation(t, "summer", "True", "Succeeded", "refit.dev/uncordon")
 	_, err := b.objects.Resource(reports).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "refit.dev/v1alpha1", "kind": "NodeReport", "metadata": map[string]any{"name": "n1"}, "spec": map[string]any{},
@@ -69,6 +72,9 @@ func TestARemovalLeavesNothing(t *testing.T) {
 
 		survey, err := b.Survey(t.Context(), options())
 		must(t, err)
+		if !slices.Contains(survey.Content, install.Count{Resource: "components", Number: 1}) {
+			t.Errorf("%+v", survey.Content)
+		}
 		if !survey.Installed() || survey.Version != "v0.1.0" || !slices.Equal(survey.Cordoned, []string{"n2"}) || !slices.Equal(survey.Unreachable, []string{"n4"}) ||
 			!slices.Equal(survey.Nodes, []string{"n1", "n2", "n3"}) || survey.Content[0] != (install.Count{Resource: "clusterupgrades", Number: 1}) {
 			t.Errorf("%+v", survey)
@@ -103,6 +109,9 @@ func TestARemovalLeavesNothing(t *testing.T) {
 			t.Errorf("%v %q", states, h.lines)
 		}
 		b.nothingLeft(t)
+		// What Helm installed is not Refit's.
+		_, err = b.client.CoreV1().Secrets("default").Get(t.Context(), "sh.helm.release.v1.liqo.v1", metav1.GetOptions{})
+		must(t, err)
 		for name, want := range map[string]bool{"n1": false, "n2": false, "n3": true} {
 			node, err := b.client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
 			must(t, err)

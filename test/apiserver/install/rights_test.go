@@ -50,6 +50,7 @@ func TestPermissionsOfTheController(t *testing.T) {
 			"update refit.dev/clusterupgrades/status /op", "update refit.dev/clusterupgrades/finalizers /op", "create refit.dev/nodeupgrades",
 			"patch refit.dev/nodeupgrades/status /n1", "patch refit.dev/nodereports /n1", "get refit.dev/clusterreleases /r", "create core/events default/",
 			"create core/pods refit-trial/", "watch core/pods refit-trial/", "delete core/pods refit-trial/n1", "list core/events refit-trial/",
+			"watch refit.dev/components", "watch refit.dev/componentupgrades", "create refit.dev/componentupgrades", "update refit.dev/componentupgrades /liqo",
 			"get apps/daemonsets refit-agent/refit-agent", "get /metrics", "get /readyz", "get /version",
 		}
 		for deadline := time.Now().Add(checkTimeout); !b.may(t, may[0]) && time.Now().Before(deadline); {
@@ -79,6 +80,9 @@ func TestPermissionsOfTheController(t *testing.T) {
 			// Nothing that belongs to users or agents.
 			"approve refit.dev/clusterupgrades /op", "create refit.dev/clusterupgrades", "delete refit.dev/clusterupgrades /op", "create refit.dev/clusterreleases",
 			"update refit.dev/clusterreleases /r", "patch refit.dev/nodereports/status /n1", "create refit.dev/nodereports", "delete refit.dev/nodereports /n1",
+			"create refit.dev/components", "update refit.dev/components /liqo", "approve refit.dev/components /liqo", "update refit.dev/components/status /liqo",
+			"update refit.dev/componentupgrades/status /liqo", "delete refit.dev/componentupgrades /liqo",
+			"get core/secrets refit-components/values", "get core/configmaps refit-components/refit-components", "create core/pods refit-components/",
 			"get /logs", "get /debug/pprof",
 		} {
 			if b.may(t, what) {
