@@ -32,30 +32,7 @@ func newInstallCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install Refit in a cluster and its agent on every node",
-		Long: `Install Refit in a cluster: CRDs, RBAC, admission policies, the controller, and a DaemonSet that
-installs the agent on every node, including nodes that join later. The agent is a service of the
-host; the pod that installs it is privileged until it has done so, and idles afterwards. The public
-keys are pinned on the hosts: a host installs nothing that is not signed by one of them. It verifies
-the signed digest of each file, so a source needs no TLS: in an isolated network, http:// is safe.
-
-Run the command again to upgrade Refit or to change its settings: objects that are up to date stay
-as they are, and objects that are no longer part of Refit are removed. Keys, sources, the image
-repository, its Secrets, tolerations and the collector of traces stay unless you set them. The
-command waits until the agents are installed and reports the progress of each node. It refuses to
-run during an upgrade.
-
-Without --release-key and without a key that is pinned already, the command pins your own key, and
-creates it if you have none ("release key create"). With --trust, it pins the key of a publisher of
-ClusterReleases, whose fingerprint you pass: it must come from another place than the registry.
-
-For backups of etcd, the command creates the BackupStore "local", a directory on control plane
-hosts, and an age identity on this machine, once. The identity never enters the cluster: store it in
-a safe place.
-
-With --standalone, the controller is not installed: the upgrade command runs it. With --render, the
-command prints manifests for "kubectl apply --server-side" and does not access a cluster.
-
-Exits with 4 if a ready node has no agent when the timeout expires.`,
+		Long:  installation.InstallHelp,
 		Example: a.example(
 			"# Install Refit with your own key", "install --source https://mirror.example/refit",
 			"# Install Refit with the key of a release pipeline",
@@ -65,10 +42,14 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 			"# Show what would change", "install --dry-run",
 			"# Install the agents only, from another registry",
 			"install --standalone --release-key keys/refit-release.pem --image-repository registry.example/refit",
+			"# Install refit-components, too, which upgrades the components of ClusterReleases", "install --components",
 			"# Print the manifests", "install --render --release-key keys/refit-release.pem > refit.yaml",
 		),
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return i.run(cmd.Context(), a) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			i.ComponentsChosen = cmd.Flags().Changed("components")
+			return i.run(cmd.Context(), a)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&i.KeyFiles, "release-key", nil,
@@ -84,7 +65,7 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 	flags.StringArrayVar(&i.PullSecrets, "image-pull-secret", nil,
 		"the `NAME` of a Secret in Refit's namespaces with which nodes pull the images, or none; can be repeated (default the current ones)")
 	flags.StringArrayVar(&i.Tolerations, "toleration", nil,
-		"a `TOLERATION` of the controller, KEY=VALUE:EFFECT, KEY:EFFECT or KEY, or none; can be repeated (default the current ones)")
+		"a `TOLERATION` of the controller and refit-components, KEY=VALUE:EFFECT, KEY:EFFECT or KEY, or none; can be repeated (default the current ones)")
 	flags.StringVar(&i.Traces, "traces-endpoint", "",
 		"the `URL` of an OpenTelemetry collector that gets traces of upgrades by OTLP over HTTP, or none (default the current one)")
 	flags.StringVar(&i.Backups.Identity, "backup-key", "",
@@ -93,6 +74,8 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 	flags.StringArrayVar(&i.Backups.Recipients, "backup-recipient", nil,
 		"the age public `KEY` of an identity that you keep elsewhere, instead of --backup-key; can be repeated")
 	flags.BoolVar(&i.Standalone, "standalone", false, "do not install the controller")
+	flags.BoolVar(&i.Components, "components", false,
+		"install refit-components, which has all permissions in the cluster, like cluster-admin; =false removes it (default as it is)")
 	flags.BoolVar(&i.DryRun, "dry-run", false, "show what would change, as a server-side dry run")
 	flags.BoolVar(&i.render, "render", false, "print the manifests without access to a cluster")
 	flags.DurationVar(&i.Timeout, "timeout", 10*time.Minute, "the maximum `DURATION` of the wait for the agents and the controller")
@@ -157,17 +140,9 @@ type uninstallFlags struct {
 func newUninstallCommand(a *app) *cobra.Command {
 	u := &uninstallFlags{}
 	cmd := &cobra.Command{
-		Use:   "uninstall",
-		Short: "Remove Refit from a cluster and its nodes",
-		Long: `Remove Refit from a cluster: its agents and their files from every reachable host, then its objects,
-including all upgrades, reports and ClusterReleases. Nodes that Refit cordoned are uncordoned.
-Upgraded software stays as it is. The command acts with your own permissions.
-
-Without --yes, the command only shows what it would do. It refuses to run during an upgrade or while
-a host is being changed. Objects without Refit's label are kept and listed. Run the command again to
-continue an interrupted removal.
-
-Exits with 1 if a host is unreachable: its agent remains.`,
+		Use:     "uninstall",
+		Short:   "Remove Refit from a cluster and its nodes",
+		Long:    installation.UninstallHelp,
 		Example: a.example("# Show what would be removed", "uninstall", "# Remove Refit", "uninstall --yes"),
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return u.run(cmd, a) },

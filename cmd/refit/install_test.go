@@ -30,10 +30,10 @@ type fakeCluster struct {
 	changes  []install.Change
 	nodes    []install.NodeProgress
 	// controller is nil where none is installed.
-	controller *install.ControllerProgress
-	survey     install.Survey
-	err        error // of Apply, Follow or Remove
-	hang       bool  // until the context ends
+	controller, components *install.ControllerProgress
+	survey                 install.Survey
+	err                    error // of Apply, Follow or Remove
+	hang                   bool  // until the context ends
 
 	asked      []string
 	added      []install.Change // by AddBackups
@@ -75,7 +75,7 @@ func (f *fakeCluster) Follow(ctx context.Context, _ []*unstructured.Unstructured
 		<-ctx.Done()
 		return install.Progress{}, ctx.Err()
 	}
-	return install.Progress{Nodes: f.nodes, Controller: f.controller}, f.err
+	return install.Progress{Nodes: f.nodes, Controller: f.controller, Components: f.components}, f.err
 }
 
 func (f *fakeCluster) Survey(context.Context, install.Options) (install.Survey, error) {
@@ -185,6 +185,36 @@ func TestInstallKeepsOptionsThatAreNotSet(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// refit-components has all permissions in the cluster: only the user installs or removes it.
+func TestInstallChangesComponentsOnlyOnRequest(t *testing.T) {
+	_, public := newKey(t)
+	for situation, c := range map[string]struct {
+		args     []string
+		existing bool
+		want     bool
+	}{
+		"not requested":                  {nil, false, false},
+		"requested":                      {[]string{"--components"}, false, true},
+		"without a controller":           {[]string{"--components", "--standalone"}, false, true},
+		"installed, not requested":       {nil, true, true},
+		"installed, and requested again": {[]string{"--components"}, true, true},
+		"installed, and not wanted":      {[]string{"--components=false"}, true, false},
+	} {
+		f := &fakeCluster{existing: install.Existing{Components: c.existing}, components: &install.ControllerProgress{Wanted: 2, Available: 2}}
+		l, config := withCluster(t, f)
+		args := append([]string{"install", "--release-key", public, "--image-repository", "registry.example/refit", "--kubeconfig", config}, c.args...)
+		if code := l.run(t, args...); code != 0 {
+			t.Errorf("%s: exit code %d: %s", situation, code, l.err)
+		}
+		got := slices.ContainsFunc(f.objects, func(o *unstructured.Unstructured) bool {
+			return o.GetKind() == "Deployment" && o.GetName() == "refit-components"
+		})
+		if got != c.want || strings.Contains(l.out.String(), "registry.example/refit/refit-components:development") != c.want {
+			t.Errorf("%s: installed %v, want %v: %s", situation, got, c.want, l.out)
+		}
 	}
 }
 
@@ -430,7 +460,7 @@ func TestRenderedManifestsCanBeApplied(t *testing.T) {
 		}
 		kinds[object.GetKind()]++
 	}
-	if kinds["CustomResourceDefinition"] != 6 || kinds["DaemonSet"] != 1 || kinds["Deployment"] != 1 || kinds["Namespace"] != 3 {
+	if kinds["CustomResourceDefinition"] != 8 || kinds["DaemonSet"] != 1 || kinds["Deployment"] != 1 || kinds["Namespace"] != 4 {
 		t.Errorf("%v", kinds)
 	}
 	for _, image := range []string{"image: registry.example/refit/refit-agent:development\n", "image: registry.example/refit/refit-controller:development\n"} {
@@ -450,7 +480,7 @@ func TestRenderedManifestsAreWhatInstallApplies(t *testing.T) {
 	}
 	args := []string{
 		"install", "--release-key", public, "--source", "/srv/refit", "--image-repository", "registry.example/refit", "--image-pull-secret", "mirror",
-		"--toleration", "dedicated=infra:NoExecute", "--backup-recipient", recipient,
+		"--toleration", "dedicated=infra:NoExecute", "--backup-recipient", recipient, "--components",
 	}
 	f := &fakeCluster{}
 	l, config := withCluster(t, f)

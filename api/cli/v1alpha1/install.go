@@ -18,7 +18,8 @@ type Install struct {
 
 	AgentImage      string   `json:"agentImage"`
 	ControllerImage string   `json:"controllerImage,omitempty"`
-	Keys            []string `json:"keys"` // fingerprints of the release keys
+	ComponentsImage string   `json:"componentsImage,omitempty"` // empty: refit-components is not installed
+	Keys            []string `json:"keys"`                      // fingerprints of the release keys
 
 	// NewKey is the key pair that was created because the user named none.
 	NewKey *ReleaseKey `json:"newKey,omitempty"`
@@ -26,9 +27,10 @@ type Install struct {
 	Backups *InstallBackups `json:"backups,omitempty"`
 
 	Objects []Object `json:"objects"`
-	// Nodes and Controller are absent after a dry run.
+	// Nodes, Controller and Components are absent after a dry run.
 	Nodes      []HostState      `json:"nodes,omitempty"`
 	Controller *ControllerState `json:"controller,omitempty"`
+	Components *ControllerState `json:"components,omitempty"` // refit-components
 	// Complete is true if everything runs. The exit code is 4 if not.
 	Complete bool `json:"complete"`
 }
@@ -72,7 +74,7 @@ type HostState struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// The states of a host, and of a pod of the controller.
+// The states of a host, and of a pod.
 const (
 	HostWaiting     = "Waiting"
 	HostPulling     = "Pulling"
@@ -82,14 +84,14 @@ const (
 	HostUnreachable = "Unreachable"
 )
 
-// ControllerState is the progress of the controller's Deployment.
+// ControllerState is the progress of the Deployment of the controller, or of refit-components.
 type ControllerState struct {
 	Wanted    int        `json:"wanted"`
 	Available int        `json:"available"`
 	Pods      []PodState `json:"pods,omitempty"`
 }
 
-// PodState is the progress of one pod of the controller.
+// PodState is the progress of one pod of a Deployment.
 type PodState struct {
 	Pod   string `json:"pod"`
 	Node  string `json:"node,omitempty"`

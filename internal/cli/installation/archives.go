@@ -14,18 +14,23 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/install"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // checkArchives fails unless each archive has an image of the installation: nodes would wait for
 // another one.
 func (i *Installer) checkArchives(o install.Options) error {
+	needed := []string{o.Agent, o.Controller}
+	if o.Components != "" {
+		needed = append(needed, o.Components)
+	}
 	for _, path := range i.Archives {
 		images, err := imagesIn(path)
 		if err != nil {
 			return exit.Usagef("--image-archive: cannot read %s: %w", path, err)
 		}
-		if !slices.Contains(images, o.Agent) && !slices.Contains(images, o.Controller) {
-			return exit.Usagef("--image-archive: %s has %q, but the installation needs %s and %s", path, images, o.Agent, o.Controller)
+		if !slices.ContainsFunc(images, func(image string) bool { return slices.Contains(needed, image) }) {
+			return exit.Usagef("--image-archive: %s has %q, but the installation needs %s", path, images, phrase.List(needed))
 		}
 	}
 	return nil

@@ -40,21 +40,28 @@ func TestArchivesHaveImagesOfTheInstallation(t *testing.T) {
 		return fmt.Sprintf(`{"manifests":[{"annotations":{"io.containerd.image.name":%q}}]}`, name)
 	}
 	options := install.Options{Agent: "ghcr.io/refit-dev/refit-agent:v1", Controller: "ghcr.io/refit-dev/refit-controller:v1"}
+	components := options
+	components.Components = "ghcr.io/refit-dev/refit-components:v1"
 	text := filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(text, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for situation, c := range map[string]struct{ path, want string }{
-		"the agent":          {archive(t, "index.json", index(options.Agent)), ""},
-		"the controller":     {archive(t, "index.json", index(options.Controller)), ""},
-		"another version":    {archive(t, "index.json", index("ghcr.io/refit-dev/refit-agent:v2")), "but the installation needs"},
-		"no name":            {archive(t, "index.json", `{"manifests":[{}]}`), "but the installation needs"},
-		"no index":           {archive(t, "manifest.json", "[]"), "not an archive of an image"},
-		"a damaged index":    {archive(t, "index.json", "{"), "cannot decode"},
-		"not an archive":     {text, "cannot read"},
-		"a file that is not": {text + "-missing", "cannot read"},
+	for situation, c := range map[string]struct {
+		path, want string
+		options    install.Options
+	}{
+		"the agent":           {archive(t, "index.json", index(options.Agent)), "", options},
+		"the controller":      {archive(t, "index.json", index(options.Controller)), "", options},
+		"refit-components":    {archive(t, "index.json", index(components.Components)), "", components},
+		"not to be installed": {archive(t, "index.json", index(components.Components)), "but the installation needs", options},
+		"another version":     {archive(t, "index.json", index("ghcr.io/refit-dev/refit-agent:v2")), "but the installation needs", options},
+		"no name":             {archive(t, "index.json", `{"manifests":[{}]}`), "but the installation needs", options},
+		"no index":            {archive(t, "manifest.json", "[]"), "not an archive of an image", options},
+		"a damaged index":     {archive(t, "index.json", "{"), "cannot decode", options},
+		"not an archive":      {text, "cannot read", options},
+		"a file that is not":  {text + "-missing", "cannot read", options},
 	} {
-		err := (&Installer{Archives: []string{c.path}}).checkArchives(options)
+		err := (&Installer{Archives: []string{c.path}}).checkArchives(c.options)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", situation, err, c.want)
 		}

@@ -30,7 +30,8 @@ func hostsOf(nodes []install.NodeProgress) []cliv1alpha1.HostState {
 	return out
 }
 
-// controllerOf returns the progress of the controller, nil where none is installed.
+// controllerOf returns the progress of the controller or of refit-components, nil where it is not
+// installed.
 func controllerOf(p *install.ControllerProgress) *cliv1alpha1.ControllerState {
 	if p == nil {
 		return nil
@@ -46,7 +47,7 @@ func controllerOf(p *install.ControllerProgress) *cliv1alpha1.ControllerState {
 func installOf(cluster string, dryRun bool, existing install.Existing, o install.Options) *cliv1alpha1.Install {
 	out := &cliv1alpha1.Install{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindInstall, Cluster: cluster, Version: o.Version, Former: existing.Version,
-		DryRun: dryRun, Standalone: o.Standalone, AgentImage: o.Agent, ControllerImage: o.Controller, Keys: []string{},
+		DryRun: dryRun, Standalone: o.Standalone, AgentImage: o.Agent, ControllerImage: o.Controller, ComponentsImage: o.Components, Keys: []string{},
 	}
 	if o.Standalone {
 		out.ControllerImage = ""

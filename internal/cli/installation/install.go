@@ -188,7 +188,8 @@ func (i *Installer) follow(
 	if err != nil && !errors.Is(err, install.ErrNotDone) {
 		return nil, late(ctx, err)
 	}
-	result.Nodes, result.Controller, result.Complete = hostsOf(progress.Nodes), controllerOf(progress.Controller), err == nil
+	result.Nodes, result.Complete = hostsOf(progress.Nodes), err == nil
+	result.Controller, result.Components = controllerOf(progress.Controller), controllerOf(progress.Components)
 	if err != nil {
 		err = exit.TimeoutError{Err: fmt.Errorf("not everything is running after %s: fix the cause, or increase --timeout", i.Timeout)}
 	}

@@ -31,6 +31,8 @@ type Choice struct {
 	// Traces is the URL of an OpenTelemetry collector; None removes the current one.
 	Traces     string
 	Standalone bool
+	// Components installs refit-components, if ComponentsChosen; false removes it.
+	Components, ComponentsChosen bool
 
 	Version   string // of Refit
 	Manifests fs.FS
@@ -109,6 +111,9 @@ func (c *Choice) options(existing install.Existing) (install.Options, error) {
 		Manifests: c.Manifests, Version: c.Version, Standalone: c.Standalone, Keys: existing.Keys, Settings: existing.Settings, Stores: existing.Stores,
 		Agent: repository + "/refit-agent:" + c.Version, Controller: repository + "/refit-controller:" + c.Version,
 		PullSecrets: existing.PullSecrets, Tolerations: existing.Tolerations, Traces: existing.Traces,
+	}
+	if c.ComponentsChosen && c.Components || !c.ComponentsChosen && existing.Components {
+		o.Components = repository + "/refit-components:" + c.Version
 	}
 	if c.Traces != "" {
 		o.Traces = strings.TrimPrefix(c.Traces, None)

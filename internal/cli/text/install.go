@@ -31,6 +31,9 @@ func Install(i *cliv1alpha1.Install, p Page, command string) string {
 	if i.ControllerImage != "" {
 		w.fact("", i.ControllerImage)
 	}
+	if i.ComponentsImage != "" {
+		w.fact("", i.ComponentsImage)
+	}
 	for n, key := range i.Keys {
 		w.fact([]string{"Keys", ""}[min(n, 1)], key)
 	}
@@ -170,8 +173,16 @@ func (w *writer) controller(i *cliv1alpha1.Install) {
 	case i.Standalone:
 		w.fact("Controller", "none (standalone: the upgrade command runs it)")
 	case i.Controller != nil:
-		w.fact("Controller", fmt.Sprintf("%d of %s", i.Controller.Available, phrase.Count(i.Controller.Wanted, "replica")))
+		w.fact("Controller", replicas(i.Controller))
 	}
+	if i.Components != nil {
+		w.fact("Components", replicas(i.Components)+", with all permissions in the cluster")
+	}
+}
+
+// replicas counts the available replicas of a Deployment.
+func replicas(c *cliv1alpha1.ControllerState) string {
+	return fmt.Sprintf("%d of %s", c.Available, phrase.Count(c.Wanted, "replica"))
 }
 
 // mostLate is the number of late nodes that are listed.
@@ -185,8 +196,11 @@ func (w *writer) late(i *cliv1alpha1.Install) {
 			rows = append(rows, row{indent: 2, name: n.Node, time: State(n.State, "installed"), body: []run{as(plain, n.Why)}})
 		}
 	}
-	if i.Controller != nil && i.Controller.Available < i.Controller.Wanted {
-		for _, p := range i.Controller.Pods {
+	for _, c := range []*cliv1alpha1.ControllerState{i.Controller, i.Components} {
+		if c == nil || c.Available >= c.Wanted {
+			continue
+		}
+		for _, p := range c.Pods {
 			if p.State != cliv1alpha1.HostDone {
 				rows = append(rows, row{indent: 2, name: p.Pod, time: State(p.State, "running"), body: []run{as(plain, p.Why)}})
 			}

@@ -35,6 +35,10 @@ func TestInstallPages(t *testing.T) {
 		late.Nodes = append(late.Nodes, cliv1alpha1.HostState{Node: fmt.Sprintf("worker-%d", i+2), State: "Failing", Why: "CrashLoopBackOff: refit-agent: the disk of this host is full"})
 	}
 	late.Nodes[2] = cliv1alpha1.HostState{Node: "worker-2", State: "Waiting"}
+	components := installed()
+	components.ComponentsImage, components.Components = "ghcr.io/refit-dev/refit-components:v0.2.0", &cliv1alpha1.ControllerState{Wanted: 2, Available: 1}
+	components.Components.Pods = []cliv1alpha1.PodState{{Pod: "refit-components-abc", Node: "cp-1", State: "Done"}, {Pod: "refit-components-def", State: "Pulling"}}
+	components.Complete = false
 	dry := installed()
 	dry.DryRun, dry.Nodes, dry.Controller, dry.Complete, dry.Former = true, nil, nil, false, "v0.1.0"
 	dry.Objects = []cliv1alpha1.Object{
@@ -48,7 +52,7 @@ func TestInstallPages(t *testing.T) {
 		{Kind: "ConfigMap", Namespace: "refit-system", Name: "former", Action: "Removed"},
 		{Kind: "PodDisruptionBudget", Namespace: "refit-system", Name: "refit-controller", Action: "Left"},
 	}
-	for name, page := range map[string]*cliv1alpha1.Install{"done": installed(), "standalone": standalone, "late": late, "dry-run": dry} {
+	for name, page := range map[string]*cliv1alpha1.Install{"done": installed(), "standalone": standalone, "late": late, "dry-run": dry, "components": components} {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "install-"+name, text.Install(page, text.Page{Width: 100}, "refit"), 100)
 		})
@@ -63,7 +67,7 @@ func removed() *cliv1alpha1.Uninstall {
 			{Kind: "Namespace", Name: "refit-agent", Action: "Removed"},
 			{Kind: "ClusterRole", Name: "refit-viewer", Action: "Left"},
 		},
-		Content: map[string]int{"clusterupgrades": 3, "nodereports": 5000, "clusterreleases": 0}, Cordoned: []string{"worker-7"},
+		Content: map[string]int{"clusterupgrades": 3, "nodereports": 5000, "clusterreleases": 0, "components": 2}, Cordoned: []string{"worker-7"},
 		Nodes: []cliv1alpha1.HostState{{Node: "cp-1", State: "Waiting"}, {Node: "worker-1", State: "Unreachable"}},
 	}
 }

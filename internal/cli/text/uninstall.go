@@ -52,6 +52,9 @@ func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
 	if u.Content["backupstores"] > 0 {
 		w.fact("Backups", "stay in their buckets and directories, and so do the identities that decrypt them")
 	}
+	if u.Content["components"] > 0 {
+		w.fact("Components", "stay installed: they are releases of Helm")
+	}
 	w.leftovers(u)
 	var late []row
 	for _, n := range u.Nodes {
