@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/document"
-	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
@@ -62,7 +61,7 @@ type verification struct {
 func newReleaseVerifyCommand(a *app) *cobra.Command {
 	v := &verification{}
 	cmd := &cobra.Command{
-		Use:   "verify FILE --key PUBLIC-KEY",
+		Use:   "verify FILE",
 		Short: "Verify the signature and the files of a ClusterRelease",
 		Long: `Verify a ClusterRelease as a host does: it is valid, and signed by a key that you trust. With
 --from, the command also reads every file of the ClusterRelease from a source and compares it with
@@ -75,7 +74,8 @@ its signed digest. A source is a directory, a web server (https://..., http://..
 		Args: oneFile("a signed ClusterRelease"),
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), a, args[0]) },
 	}
-	cmd.Flags().StringArrayVar(&v.keys, "key", nil, "a public key's `FILE`, or a directory of public keys; can be repeated")
+	cmd.Flags().StringArrayVar(&v.keys, "key", nil,
+		"a public key's `FILE`, or a directory of public keys; can be repeated (default your own and the directory keys of your configuration)")
 	cmd.Flags().StringArrayVar(&v.from, "from", nil, "a `SOURCE` of the files to compare; can be repeated")
 	v.addFlags(cmd)
 	cmd.Flags().SortFlags = false
@@ -86,14 +86,15 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 	if err := v.Check(); err != nil {
 		return err
 	}
-	if len(v.keys) == 0 {
-		return exit.Usagef("--key is required: a public key that you trust")
+	keys, err := release.TrustedKeys(v.keys)
+	if err != nil {
+		return err
 	}
 	file, err := release.Load(name, a.ReadFile)
 	if err != nil {
 		return err
 	}
-	document, err := file.VerifyWith(ctx, v.keys, v.from)
+	document, err := file.VerifyWith(ctx, keys, v.from)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

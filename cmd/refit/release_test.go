@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -97,6 +98,28 @@ func TestReleaseFromKeyToVerified(t *testing.T) {
 	unsigned := newLine(t)
 	if code := unsigned.run(t, "release", "show", payload, "-o", "json"); code != 0 || !strings.Contains(unsigned.out.String(), `"trust": "Unsigned"`) {
 		t.Errorf("%s%s", unsigned.err, unsigned.out)
+	}
+}
+
+// As push and pull do, verify trusts the user's own key, and the keys that the user keeps beside it.
+func TestReleaseIsVerifiedWithTheUsersKeys(t *testing.T) {
+	private, public := newKey(t)
+	payload, _ := newPayload(t)
+	signed := signedRelease(t, payload, private)
+	key, err := os.ReadFile(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, beside := range []string{"refit/refit-release.pem", "refit/keys/publisher.pem"} {
+		t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+		path := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), beside)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, key, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		l := newLine(t)
+		if code := l.run(t, "release", "verify", signed); code != 0 || !strings.Contains(l.out.String(), "(trusted)") {
+			t.Errorf("%s: exit code %d: %s%s", beside, code, l.out, l.err)
+		}
 	}
 }
 

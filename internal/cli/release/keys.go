@@ -48,6 +48,18 @@ func UserKeys() (paths []string, err error) {
 	return paths, nil
 }
 
+// TrustedKeys returns the files of the keys that the user trusts: the named ones, or else UserKeys.
+func TrustedKeys(named []string) ([]string, error) {
+	if len(named) > 0 {
+		return named, nil
+	}
+	paths, err := UserKeys()
+	if err == nil && len(paths) == 0 {
+		err = exit.Usagef("--key is required: a public key that you trust")
+	}
+	return paths, err
+}
+
 // OwnKey returns the file of the user's own public key. If there is none and create is set, it
 // creates the key pair, and returns it, too. Otherwise the file is empty.
 func OwnKey(ctx context.Context, passphrase Passphrase, create bool) (public string, created *cliv1alpha1.ReleaseKey, err error) {
