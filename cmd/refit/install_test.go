@@ -48,6 +48,13 @@ func (f *fakeCluster) say(format string, args ...any) {
 
 func (f *fakeCluster) Existing(context.Context) (install.Existing, error) { return f.existing, nil }
 
+func (f *fakeCluster) CheckIdle(context.Context) error {
+	if errors.Is(f.err, install.ErrBusy) {
+		return f.err
+	}
+	return nil
+}
+
 func (f *fakeCluster) PinnedKeys(context.Context) (map[string]string, error) {
 	return f.existing.Keys, nil
 }
@@ -252,6 +259,9 @@ func TestEndsOfInstallAndUninstall(t *testing.T) {
 			code := l.run(t, append(c.args, "--kubeconfig", config)...)
 			if code != c.code || !strings.Contains(l.err.String(), c.says) || !strings.Contains(l.out.String(), c.out) {
 				t.Errorf("exit code %d, want %d; stderr %q, want %q in it; stdout, want %q in it:\n%s", code, c.code, l.err, c.says, c.out, l.out)
+			}
+			if busy := errors.Is(c.cluster.err, install.ErrBusy); busy && c.args[0] == "install" && (strings.Contains(l.err.String(), "Applying") || len(c.cluster.asked) > 0) {
+				t.Errorf("it announces a change before it refuses: %s", l.err)
 			}
 			if c.out == "" && l.out.Len() > 0 {
 				t.Errorf("stdout is for answers, not %q", l.out)

@@ -14,6 +14,7 @@ import (
 // Cluster is a cluster that Refit is installed into or removed from: *install.Cluster.
 type Cluster interface {
 	Existing(ctx context.Context) (install.Existing, error)
+	CheckIdle(ctx context.Context) error
 	PinnedKeys(ctx context.Context) (map[string]string, error)
 	Apply(ctx context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, callbacks install.Callbacks) ([]install.Change, error)
 	AddBackups(ctx context.Context, recipients []string) ([]install.Change, error)

@@ -151,11 +151,15 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 	return i.follow(ctx, cluster, objects, report, result)
 }
 
-// existing reads what is installed. The prompt that follows has no timeout.
+// existing reads what is installed, and fails during an operation: before a key is created, or a
+// change is announced. The prompt that follows has no timeout.
 func (i *Installer) existing(ctx context.Context, cluster Cluster) (install.Existing, error) {
 	ctx, cancel := context.WithTimeout(ctx, i.Timeout)
 	defer cancel()
 	existing, err := cluster.Existing(ctx)
+	if err == nil {
+		err = cluster.CheckIdle(ctx)
+	}
 	return existing, late(ctx, err)
 }
 

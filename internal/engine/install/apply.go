@@ -43,7 +43,7 @@ func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructure
 	if err := c.checkVersion(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.checkIdle(ctx); err != nil {
+	if err := c.CheckIdle(ctx); err != nil {
 		return nil, err
 	}
 	refs, err := refsOf(objects)

@@ -20,8 +20,8 @@ var ErrBusy = errors.New("is unfinished")
 // after they end.
 const operationsPerPage = 50
 
-// checkIdle fails while an operation is unfinished.
-func (c *Cluster) checkIdle(ctx context.Context) error {
+// CheckIdle fails while an operation is unfinished. Apply and Remove check it again.
+func (c *Cluster) CheckIdle(ctx context.Context) error {
 	options := metav1.ListOptions{Limit: operationsPerPage}
 	for {
 		page, err := c.objects.Resource(refitv1alpha1.GroupVersion.WithResource("clusterupgrades")).List(ctx, options)

@@ -32,7 +32,7 @@ var removal = []struct {
 	name string
 	do   func(*removeRun, context.Context) error
 }{
-	{"checking that no operation is unfinished", func(r *removeRun, ctx context.Context) error { return r.checkIdle(ctx) }},
+	{"checking that no operation is unfinished", func(r *removeRun, ctx context.Context) error { return r.CheckIdle(ctx) }},
 	{"uncordoning the nodes that Refit cordoned", (*removeRun).uncordonNodes},
 	{"stopping the controller", (*removeRun).removeController},
 	{"stopping refit-components", (*removeRun).removeComponents},
