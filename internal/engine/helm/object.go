@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	release "helm.sh/helm/v4/pkg/release/v1"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -71,33 +72,68 @@ func objectsOfDocument(document, source, namespace string) ([]Object, error) {
 	if source == "" {
 		source = sourceOf(document)
 	}
-	var content map[string]any
-	if err := yaml.Unmarshal([]byte(document), &content); err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", source, err)
-	}
-	if len(content) == 0 {
-		return nil, nil
-	}
-	object, err := unstructuredOf(content)
+	object, err := decode(document)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", source, err)
+	}
+	if len(object.Object) == 0 {
+		return nil, nil
 	}
 	if !object.IsList() {
 		return one(object, source, namespace)
 	}
-	list, err := object.ToList()
+	items, err := itemsOf(object)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", source, err)
 	}
 	var objects []Object
-	for i := range list.Items {
-		found, err := one(&list.Items[i], source, namespace)
+	for i := range items {
+		found, err := one(&items[i], source, namespace)
 		if err != nil {
 			return nil, err
 		}
 		objects = append(objects, found...)
 	}
 	return objects, nil
+}
+
+// decode reads a document. Integers stay integers: as floats, large ones would change.
+func decode(document string) (*unstructured.Unstructured, error) {
+	text, err := yaml.YAMLToJSON([]byte(document))
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal(text, &object.Object); err != nil {
+		return nil, err
+	}
+	return object, nil
+}
+
+// itemsOf returns the objects of a list. They are hooks if the list is one, and have its kind if
+// they have none.
+func itemsOf(object *unstructured.Unstructured) ([]unstructured.Unstructured, error) {
+	list, err := object.ToList()
+	if err != nil {
+		return nil, err
+	}
+	hook := map[string]string{}
+	for key, value := range object.GetAnnotations() {
+		if strings.HasPrefix(key, release.HookAnnotation) {
+			hook[key] = value
+		}
+	}
+	kind, ofKind := strings.CutSuffix(list.GetKind(), "List")
+	for i := range list.Items {
+		if len(hook) > 0 {
+			annotate(&list.Items[i], hook)
+		}
+		if ofKind && kind != "" && list.Items[i].GetKind() == "" {
+			list.Items[i].SetAPIVersion(list.GetAPIVersion())
+			list.Items[i].SetKind(kind)
+		}
+	}
+	return list.Items, nil
 }
 
 func one(content *unstructured.Unstructured, source, namespace string) ([]Object, error) {
@@ -143,17 +179,4 @@ func refsOf(objects []Object) map[Ref]bool {
 		refs[object.Ref] = true
 	}
 	return refs
-}
-
-// unstructuredOf converts decoded YAML, whose numbers are floats, to an object with integers.
-func unstructuredOf(content map[string]any) (*unstructured.Unstructured, error) {
-	text, err := json.Marshal(content)
-	if err != nil {
-		return nil, err
-	}
-	object := &unstructured.Unstructured{}
-	if err := json.Unmarshal(text, &object.Object); err != nil {
-		return nil, err
-	}
-	return object, nil
 }
