@@ -170,6 +170,7 @@ func (l *lane) outcome() outcome {
 func (l *lane) same(want outcome, situation string) {
 	l.t.Helper()
 	got := l.outcome()
+	tally.count(got, want)
 	if got.objects != want.objects {
 		l.t.Errorf("%s: the objects are\n%s\nwant\n%s", situation, got.objects, want.objects)
 	}
@@ -185,6 +186,7 @@ func (l *lane) same(want outcome, situation string) {
 		statuses[record.Labels["status"]]++
 	}
 	if statuses["deployed"] != 1 || statuses["deployed"]+statuses["superseded"]+statuses["failed"] != len(records.Items) {
+		tally.isStuck()
 		l.t.Errorf("%s: the revisions are %v", situation, statuses)
 	}
 }

@@ -4,15 +4,11 @@ package helm
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
-	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,7 +32,8 @@ var lwsResource = schema.GroupVersionResource{Group: "leaderworkerset.x-k8s.io",
 // crds/. Helm alone deletes the CRD with all objects and reports success.
 func TestLeaderWorkerSet(t *testing.T) {
 	full(t)
-	old, to := leaderWorkerSet(t, lwsOld), leaderWorkerSet(t, lwsNew)
+	real := realChart{module: "sigs.k8s.io/lws", name: "lws"}
+	old, to := real.load(t, lwsOld), real.load(t, lwsNew)
 	t.Run("Helm alone", func(t *testing.T) {
 		config := apiserver.Start(t, apiserver.Options{}).RESTConfig()
 		client, before := lwsWithObjects(t, config, "lws", "lws", old)
@@ -69,20 +66,6 @@ func TestLeaderWorkerSet(t *testing.T) {
 			t.Errorf("%d objects were lost or created again", lost)
 		}
 	})
-}
-
-// leaderWorkerSet loads the chart of a version from the Go module proxy.
-func leaderWorkerSet(t *testing.T, version string) *chartv2.Chart {
-	t.Helper()
-	command := exec.CommandContext(bounded(t), "go", "mod", "download", "-json", "sigs.k8s.io/lws@"+version)
-	command.Dir = t.TempDir()
-	out, err := command.Output()
-	must(t, err)
-	var module struct{ Dir string }
-	must(t, json.Unmarshal(out, &module))
-	chart, err := loader.LoadDir(filepath.Join(module.Dir, "charts", "lws"))
-	must(t, err)
-	return chart
 }
 
 // lwsWithObjects installs the chart with Helm alone and creates objects. Nothing serves the

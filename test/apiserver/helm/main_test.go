@@ -32,7 +32,12 @@ const (
 // Helm logs to the default logger what an action repeats.
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	os.Exit(apiserver.Main(m))
+	code := apiserver.Main(m)
+	if err := tally.print(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 func must(tb testing.TB, err error) {

@@ -102,6 +102,7 @@ func (l *lane) cycle(n int) int {
 		}
 		if killedIn != "" {
 			kills++
+			tally.kill(l.to.Chart.Name)
 			l.t.Logf("%s, in %s", situation, killedIn)
 		}
 		l.same(direction.clean, situation)

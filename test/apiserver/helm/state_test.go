@@ -57,16 +57,11 @@ func (o *observer) state(t *testing.T, namespace string) string {
 	t.Helper()
 	var documents []string
 	for _, mapping := range o.mappings {
-		global := mapping.Scope.Name() == meta.RESTScopeNameRoot
-		var client dynamic.ResourceInterface = o.dynamic.Resource(mapping.Resource)
-		if !global {
-			client = o.dynamic.Resource(mapping.Resource).Namespace(namespace)
-		}
-		list, err := client.List(t.Context(), metav1.ListOptions{})
+		list, err := o.dynamic.Resource(mapping.Resource).List(t.Context(), metav1.ListOptions{})
 		must(t, err)
 		for _, item := range list.Items {
 			record := strings.HasPrefix(item.GetName(), "sh.helm.release.v1.")
-			if !record && (!global || item.GetAnnotations()["meta.helm.sh/release-namespace"] == namespace) {
+			if !record && (item.GetNamespace() == namespace || item.GetAnnotations()["meta.helm.sh/release-namespace"] == namespace) {
 				documents = append(documents, stable(t, item))
 			}
 		}
