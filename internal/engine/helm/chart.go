@@ -1,17 +1,19 @@
 package helm
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"helm.sh/helm/v4/pkg/chart/common"
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
-	"k8s.io/apimachinery/pkg/util/json"
 )
 
 const (
@@ -19,6 +21,8 @@ const (
 	MaxArchive = 900 << 10
 	// maxUnpacked bounds what a packed chart expands to.
 	maxUnpacked = 32 << 20
+	// maxNested bounds how deeply packed dependencies are nested.
+	maxNested = 8
 )
 
 // A Chart is a packed chart with all its dependencies.
@@ -52,22 +56,54 @@ func Load(archive []byte) (*Chart, error) {
 
 // open returns a new copy of the content, since Helm changes it when it renders.
 func (c *Chart) open() (*chartv2.Chart, error) {
-	unpacked, err := gzip.NewReader(bytes.NewReader(c.archive))
-	if err != nil {
+	left := int64(maxUnpacked)
+	if err := measure(c.archive, &left, maxNested); err != nil {
 		return nil, fmt.Errorf("cannot read the chart: %w", err)
-	}
-	size, err := io.Copy(io.Discard, io.LimitReader(unpacked, maxUnpacked+1))
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the chart: %w", err)
-	}
-	if size > maxUnpacked {
-		return nil, fmt.Errorf("cannot read the chart: it expands to more than %d bytes", maxUnpacked)
 	}
 	content, err := loader.LoadArchive(bytes.NewReader(c.archive))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the chart: %w", err)
 	}
 	return content, nil
+}
+
+// measure returns an error if an archive and those of its dependencies expand to more bytes
+// together than are left. Helm limits each of them alone.
+func measure(archive []byte, left *int64, depth int) error {
+	if depth == 0 {
+		return errors.New("its dependencies are nested too deeply")
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return err
+	}
+	content, err := io.ReadAll(io.LimitReader(unpacked, *left+1))
+	if err != nil {
+		return err
+	}
+	if *left -= int64(len(content)); *left < 0 {
+		return fmt.Errorf("it expands to more than %d bytes", maxUnpacked)
+	}
+	files := tar.NewReader(bytes.NewReader(content))
+	for {
+		header, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if path.Ext(header.Name) != ".tgz" {
+			continue
+		}
+		nested, err := io.ReadAll(files)
+		if err != nil {
+			return err
+		}
+		if err := measure(nested, left, depth-1); err != nil {
+			return fmt.Errorf("%s: %w", header.Name, err)
+		}
+	}
 }
 
 // vendored returns an error if a dependency is not in the archive.
@@ -87,15 +123,21 @@ func vendored(content *chartv2.Chart) error {
 	return nil
 }
 
-// localSchema returns an error if the validation of values would read from the network.
+// localSchema returns an error if the validation of values would read from the network or from a
+// disk.
 func localSchema(content *chartv2.Chart) error {
 	if len(content.Schema) > 0 {
-		var schema any
-		if err := json.Unmarshal(content.Schema, &schema); err != nil {
+		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(content.Schema))
+		if err != nil {
 			return fmt.Errorf("cannot read values.schema.json of %s: %w", content.Name(), err)
 		}
-		if ref := remoteRef(schema); ref != "" {
-			return fmt.Errorf("cannot read the chart %s: %w: %s", content.Name(), ErrRemoteSchema, ref)
+		compiler := jsonschema.NewCompiler()
+		compiler.UseLoader(noLoader{})
+		if err := compiler.AddResource(schemaURL, schema); err != nil {
+			return fmt.Errorf("cannot read values.schema.json of %s: %w", content.Name(), err)
+		}
+		if _, err := compiler.Compile(schemaURL); err != nil {
+			return fmt.Errorf("cannot read values.schema.json of %s: %w", content.Name(), err)
 		}
 	}
 	for _, dependency := range content.Dependencies() {
@@ -106,25 +148,17 @@ func localSchema(content *chartv2.Chart) error {
 	return nil
 }
 
-func remoteRef(schema any) string {
-	switch node := schema.(type) {
-	case map[string]any:
-		for key, value := range node {
-			if text, ok := value.(string); ok && strings.HasSuffix(strings.ToLower(key), "ref") && strings.Contains(text, "://") {
-				return text
-			}
-			if found := remoteRef(value); found != "" {
-				return found
-			}
-		}
-	case []any:
-		for _, value := range node {
-			if found := remoteRef(value); found != "" {
-				return found
-			}
-		}
+// schemaURL is how Helm names the schema, and what relative references are relative to.
+const schemaURL = "file:///values.schema.json"
+
+// noLoader loads no schema that another one refers to. As in Helm, a name matches everything.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	if strings.HasPrefix(url, "urn:") {
+		return true, nil
 	}
-	return ""
+	return nil, fmt.Errorf("%w: %s", ErrRemoteSchema, url)
 }
 
 // Capabilities are what a chart sees of the cluster.

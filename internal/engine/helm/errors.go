@@ -15,8 +15,8 @@ var (
 	// ErrRecordTooLarge is returned before a record is written that exceeds the size of a Secret.
 	// The chart or its values must become smaller.
 	ErrRecordTooLarge = errors.New("the record of Helm exceeds the size of a Secret")
-	// ErrRemoteSchema is returned for a chart whose values.schema.json refers to the network.
-	ErrRemoteSchema = errors.New("values.schema.json refers to the network")
+	// ErrRemoteSchema is returned for a chart whose values.schema.json refers to another document.
+	ErrRemoteSchema = errors.New("values.schema.json refers to another document")
 )
 
 // A PendingError is returned while an action that is not this one is in progress on the release.
