@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,6 +30,7 @@ func Judge(ctx context.Context, change Change, probe Probe, objects Objects) (*R
 	report.add(Compare(ctx, change)...)
 	report.add(unreachable(ctx, change.New, probe)...)
 	j := newJudge(change, report)
+	batch := make([]*unstructured.Unstructured, 0, batchSize)
 	for object, err := range objects {
 		if err == nil {
 			err = ctx.Err()
@@ -34,10 +38,17 @@ func Judge(ctx context.Context, change Change, probe Probe, objects Objects) (*R
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the objects of %s: %w", change.Old.Name, err)
 		}
-		j.object(ctx, object)
+		if batch = append(batch, object); len(batch) == batchSize {
+			j.objects(ctx, batch)
+			batch = batch[:0]
+		}
 	}
+	j.objects(ctx, batch)
 	return report, nil
 }
+
+// batchSize is how many objects are judged in parallel before their findings are reported in order.
+const batchSize = 64
 
 // judge compares the verdicts of the two definitions on objects.
 type judge struct {
@@ -51,6 +62,8 @@ type judge struct {
 type judged struct {
 	name   string
 	schema *Schema
+	// differing is the schema without what the old one has as well; see differing.go.
+	differing *Schema
 	// unchanged means that the old definition has the same version with the same schema.
 	unchanged bool
 	// storedOnly means that objects are read from etcd in the version, but nobody writes it: it can
@@ -71,7 +84,7 @@ func newJudge(change Change, report *Report) *judge {
 	for _, name := range usedVersions(change) {
 		if compiled, err := Compile(change.New, name); err == nil {
 			storedOnly := !serves(change.New, name) && name != StorageVersion(change.New)
-			j.versions = append(j.versions, judged{name, compiled, unchanged(change, name), storedOnly})
+			j.versions = append(j.versions, judged{name, compiled, differing(change, name, compiled), unchanged(change, name), storedOnly})
 		}
 	}
 	return j
@@ -90,42 +103,86 @@ type problem struct {
 	field  string
 }
 
-// object judges one object and reports each problem once, in the first version that has it.
-func (j *judge) object(ctx context.Context, object *unstructured.Unstructured) {
-	j.report.Objects++
+// outcome is what is wrong with one object.
+type outcome struct {
+	findings          []Finding
+	statusFields      []string
+	refused, dropping bool
+}
+
+// objects judges objects in parallel and reports what it finds in their order.
+func (j *judge) objects(ctx context.Context, batch []*unstructured.Unstructured) {
+	outcomes := make([]outcome, len(batch))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(batch)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(batch)); i = next.Add(1) - 1 {
+				outcomes[i] = j.object(ctx, batch[i])
+			}
+		})
+	}
+	workers.Wait()
+	for i := range outcomes {
+		j.count(&outcomes[i])
+	}
+}
+
+// object judges one object. It finds each problem once, in the first version that has it.
+func (j *judge) object(ctx context.Context, object *unstructured.Unstructured) outcome {
+	var o outcome
 	known := map[problem]bool{}
-	refused, dropping := false, false
 	for i := range j.versions {
 		version := &j.versions[i]
 		baseline, same := j.baseline(version, object)
 		if same || !j.readsIn(version, object) {
 			continue
 		}
-		verdict := version.schema.Check(ctx, object)
-		if version.storedOnly {
-			verdict.Refusals = nil
-		}
-		found := j.causes(ctx, verdict, baseline, object)
+		verdict := j.check(ctx, version, baseline, object)
+		found, status := causes(ctx, verdict, baseline, object)
+		o.statusFields = append(o.statusFields, status...)
 		for i := range found {
 			f := &found[i]
 			f.Version, f.Object = version.name, nameOf(object)
 			f.Message = fmt.Sprintf("%s in version %s", f.Message, version.name)
 			if key := (problem{f.Defect, f.Field}); !known[key] {
 				known[key] = true
-				j.report.add(*f)
+				o.findings = append(o.findings, *f)
 			}
-			refused = refused || f.Reason == RefusesObjects
-			dropping = dropping || f.Reason == DropsFields
+			o.refused = o.refused || f.Reason == RefusesObjects
+			o.dropping = o.dropping || f.Reason == DropsFields
 		}
 	}
-	j.count(refused, dropping)
+	return o
 }
 
-func (j *judge) count(refused, dropping bool) {
-	if refused {
+// check returns the verdict of a version on an object. If the baseline is the same version, the
+// difference between both decides whether the whole schema needs to be checked.
+func (j *judge) check(ctx context.Context, version *judged, baseline *Schema, object *unstructured.Unstructured) Verdict {
+	schema := version.schema
+	if version.differing != nil && baseline == j.old[version.name] {
+		schema = version.differing
+	}
+	verdict := schema.Check(ctx, object)
+	if len(verdict.Refusals) > 0 && schema != version.schema {
+		verdict = version.schema.Check(ctx, object)
+	}
+	if version.storedOnly {
+		verdict.Refusals = nil
+	}
+	return verdict
+}
+
+func (j *judge) count(o *outcome) {
+	j.report.Objects++
+	j.report.add(o.findings...)
+	for _, path := range o.statusFields {
+		j.report.addStatusField(path)
+	}
+	if o.refused {
 		j.report.Refused++
 	}
-	if dropping {
+	if o.dropping {
 		j.report.Dropping++
 	}
 }
@@ -152,14 +209,12 @@ func (j *judge) baseline(version *judged, object *unstructured.Unstructured) (ex
 
 func ownVersion(object *unstructured.Unstructured) string { return object.GroupVersionKind().Version }
 
-// causes returns the findings of a verdict that the old definition does not share.
-func (j *judge) causes(ctx context.Context, v Verdict, old *Schema, object *unstructured.Unstructured) []Finding {
+// causes returns the findings of a verdict that the old definition does not share, and the dropped
+// fields of status.
+func causes(ctx context.Context, v Verdict, old *Schema, object *unstructured.Unstructured) (found []Finding, status []string) {
 	dropped, status := withoutStatus(v.Dropped)
-	for _, path := range status {
-		j.report.addStatusField(path)
-	}
 	if len(v.Refusals) == 0 && len(dropped) == 0 {
-		return nil
+		return nil, status
 	}
 	excused := map[problem]bool{}
 	if old != nil {
@@ -171,7 +226,6 @@ func (j *judge) causes(ctx context.Context, v Verdict, old *Schema, object *unst
 			excused[problem{FieldDropped, path}] = true
 		}
 	}
-	var found []Finding
 	for _, r := range v.Refusals {
 		if !excused[problem{r.Defect, r.Field}] {
 			found = append(found, r.finding())
@@ -185,7 +239,7 @@ func (j *judge) causes(ctx context.Context, v Verdict, old *Schema, object *unst
 			})
 		}
 	}
-	return found
+	return found, status
 }
 
 func (r Refusal) finding() Finding {
