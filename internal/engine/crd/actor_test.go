@@ -242,7 +242,9 @@ func TestSavedCRDsAreStoredWithoutWhatTheServerSets(t *testing.T) {
 func TestSavedCRDsFitIntoASecret(t *testing.T) {
 	saved := &Saved{}
 	noise := make([]byte, maxSavedBytes)
-	rand.NewChaCha8([32]byte{}).Read(noise)
+	if _, err := rand.NewChaCha8([32]byte{}).Read(noise); err != nil {
+		t.Fatal(err)
+	}
 	live := crdtest.New(schemaProps{Type: "object", Description: fmt.Sprintf("%x", noise)})
 	saved.Definitions = append(saved.Definitions, live)
 	if _, err := saved.Encode(); !errors.Is(err, ErrSavedTooLarge) {

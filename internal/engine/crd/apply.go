@@ -91,7 +91,7 @@ func (a *Actor) mustBe(ctx context.Context, live, desired *Definition) error {
 
 // sameIdentity returns a ChangedError if a CRD is not the saved one any more.
 func sameIdentity(change Change, live *Definition) error {
-	cause := ""
+	var cause string
 	switch {
 	case live == nil || live.DeletionTimestamp != nil:
 		cause = "somebody else has deleted it"

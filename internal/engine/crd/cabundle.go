@@ -23,16 +23,16 @@ func clientConfigOf(crd *Definition) *apiextensionsv1.WebhookClientConfig {
 	return crd.Spec.Conversion.Webhook.ClientConfig
 }
 
-// dropInjectedCA removes a CA that a controller has injected: by the time of a rollback, it may have
-// issued another one, with which the old one would cut the API server off from the webhook. A CA of
-// the chart stays, since Helm restores its certificate as well.
+// dropInjectedCA removes a CA that a controller has injected: by the time of a rollback, it may
+// have issued another one, and the API server would refuse the webhook. A CA of the chart stays,
+// since Helm restores its certificate as well.
 func dropInjectedCA(crd *Definition) {
 	if config := clientConfigOf(crd); config != nil && injectsCA(crd) {
 		config.CABundle = nil
 	}
 }
 
-// keepCA gives a definition that brings no CA of its own that of the live one, if both have the same
+// keepCA gives a definition without a CA of its own that of the live one, if both have the same
 // webhook. Without it, conversion would fail until the controller injects it again.
 func keepCA(desired, live *Definition) {
 	config := clientConfigOf(desired)
@@ -92,7 +92,7 @@ func owns(entry metav1.ManagedFieldsEntry, path ...string) bool {
 		return false
 	}
 	var fields map[string]any
-	if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+	if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 		return false
 	}
 	for _, name := range path {

@@ -7,8 +7,8 @@ import (
 )
 
 // differing returns a schema that refuses an object only because of what differs from the same
-// version of the old definition, or nil. What both refuse is no finding, and most of the time of a
-// check is spent on fields that do not differ.
+// version of the old definition, or nil. A refusal that both share is no finding, and most of the
+// time of a check is spent on fields that do not differ.
 //
 // Only the validation of values is reduced. An object that it refuses is checked completely: errors
 // in other fields can hide rules.

@@ -1,6 +1,6 @@
 // Package crd judges the change of a CustomResourceDefinition before it is written: whether the API
-// server refuses the new definition, refuses live objects under it, or drops fields of them. It has
-// no client: definitions and objects are passed in.
+// server refuses the new definition, refuses live objects under it, or drops fields of them. The
+// judgement has no client: definitions and objects are passed in.
 //
 //  1. Compare the two definitions: removed versions, scope, names, conversion, storage version.
 //  2. Probe the conversion webhook, if the caller passes a probe.
@@ -16,4 +16,20 @@
 //
 // Expand and Commit split a change of the storage version in two, so that the old controllers can
 // still read what was written in between.
+//
+// An Actor has a client. It makes the changes, each of which can be killed at any write and
+// repeated:
+//
+//  1. Save the live CRDs.
+//  2. Expand: replace them, and wait until all API servers serve them.
+//  3. Commit: change the storage version, have all objects written in it, trim storedVersions.
+//
+// To roll back:
+//
+//  1. Unflip: the reverse of Commit, while the new conversion webhook runs.
+//  2. Restore: check all objects against the saved CRDs, then replace the live ones by them. Delete
+//     CRDs that the upgrade has created, unless they have objects.
+//
+// No action overwrites a change of somebody else, and a rollback that would lose data writes
+// nothing and names the objects and fields.
 package crd

@@ -85,9 +85,9 @@ func (a *Actor) dryUpdate(ctx context.Context, desired *Definition) (*Definition
 }
 
 // ProbeConversion returns an error if the API server cannot convert objects of a live CRD with its
-// webhook. Only the API server's own requests matter, so it gets one object in each version: all but
-// one need a conversion. A list would prove nothing, since it comes from a cache. Without objects,
-// the Service of the webhook must have an endpoint.
+// webhook. Only the API server's own requests matter, so it gets one object in each version: all
+// but one need a conversion. A list would prove nothing, since it comes from a cache. Without
+// objects, the Service of the webhook must have an endpoint.
 func (a *Actor) ProbeConversion(ctx context.Context, live *Definition) error {
 	if !usesWebhook(live) || len(live.Spec.Versions) < 2 {
 		return nil

@@ -121,7 +121,7 @@ func (a *Actor) restore(ctx context.Context, change Change) error {
 	})
 }
 
-// removeAdded removes what only the new definition has. What others have added since stays.
+// removeAdded removes what only the new definition has. Keys that others have added since stay.
 func removeAdded(from, of, before map[string]string) {
 	maps.DeleteFunc(from, func(name, _ string) bool {
 		_, added := of[name]

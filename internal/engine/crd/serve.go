@@ -24,8 +24,8 @@ const (
 	// serveTimeout is how long all API servers may take to serve a CRD. It exceeds the time after
 	// which an API server that is down is no longer an endpoint.
 	serveTimeout = 2 * time.Minute
-	// serveTimes is how often in a row all API servers must serve a CRD: each has separate caches for
-	// discovery and for requests.
+	// serveTimes is how often in a row all API servers must serve a CRD: each has separate caches
+	// for discovery and for requests.
 	serveTimes = 2
 	apiServers = "kubernetes" // the Service of the API servers
 )
@@ -37,18 +37,24 @@ func (a *Actor) serve(ctx context.Context, names ...string) error {
 	defer cancel()
 	last, served := errNotServed, 0
 	err := wait.PollUntilContextCancel(ctx, serveInterval, true, func(ctx context.Context) (bool, error) {
-		for _, name := range names {
-			if last = a.served(ctx, name); last != nil {
-				last = fmt.Errorf("%s: %w", name, last)
-				served = 0
-				return false, nil
-			}
+		if last = a.allServed(ctx, names); last != nil {
+			served = 0
+		} else {
+			served++
 		}
-		served++
 		return served >= serveTimes, nil
 	})
 	if err != nil {
 		return fmt.Errorf("cannot wait for CRDs: %w", errors.Join(err, last))
+	}
+	return nil
+}
+
+func (a *Actor) allServed(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if err := a.served(ctx, name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return nil
 }
@@ -92,7 +98,7 @@ func conditionOf(crd *Definition, kind apiextensionsv1.CustomResourceDefinitionC
 }
 
 // servers returns a configuration for each API server: the Service connects to one of them only.
-// API servers without an endpoint are reached as the caller's configuration says.
+// API servers without an endpoint are reached with the caller's configuration.
 func (a *Actor) servers(ctx context.Context) ([]*rest.Config, error) {
 	slicesOf := metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + apiServers}
 	list, err := a.core.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault).List(ctx, slicesOf)

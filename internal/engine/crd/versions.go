@@ -58,8 +58,8 @@ func VersionsToRead(change Change) []string {
 	return anyServed(change.Old)
 }
 
-// storedAndServed returns the storage version and the other versions in which objects may be stored,
-// as far as they are served and have fields of their own.
+// storedAndServed returns the storage version and the other versions in which objects may be
+// stored, as far as they are served and have fields of their own.
 func storedAndServed(crd *Definition) []string {
 	storage := StorageVersion(crd)
 	var versions []string

@@ -87,8 +87,8 @@ func TestARefusedCRDIsFoundByADryRun(t *testing.T) {
 	}
 }
 
-// TestARollbackKeepsTheCAOfToday injects a CA as cert-manager and as a controller of its own do, and
-// issues another one after the CRD was saved.
+// TestARollbackKeepsTheCAOfToday injects a CA as cert-manager and as a controller of its own do,
+// and issues another one after the CRD was saved.
 func TestARollbackKeepsTheCAOfToday(t *testing.T) {
 	t.Parallel()
 	const annotation = "cert-manager.io/inject-ca-from"
