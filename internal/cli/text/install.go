@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
@@ -47,7 +48,7 @@ func Install(i *cliv1alpha1.Install, p Page, command string) string {
 		w.para(2, as(plain, "Nothing has been changed. Run the command without --dry-run to install."))
 		return w.String()
 	}
-	w.hosts("Agents", "on", i.Nodes, cliv1alpha1.HostDone)
+	w.agents(i)
 	w.controller(i)
 	w.late(i)
 	w.section("Next steps")
@@ -148,6 +149,17 @@ func aside(o *cliv1alpha1.Object, wide bool) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(o.Fields[:mostFields], ", "), len(o.Fields)-mostFields)
 	}
 	return strings.Join(o.Fields, ", ")
+}
+
+// agents counts the nodes with an agent. An install over an earlier one only knows which agents it
+// has updated: the others keep running on their hosts.
+func (w *writer) agents(i *cliv1alpha1.Install) {
+	if i.Former == "" || !slices.ContainsFunc(i.Nodes, func(n cliv1alpha1.HostState) bool { return n.State != cliv1alpha1.HostDone }) {
+		w.hosts("Agents", "on", i.Nodes, cliv1alpha1.HostDone)
+		return
+	}
+	w.hosts("Agents", "up to date on", i.Nodes, cliv1alpha1.HostDone)
+	w.fact("", "The other nodes keep the agents of the earlier install.")
 }
 
 // hosts counts the nodes in a state.

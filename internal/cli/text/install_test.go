@@ -35,6 +35,10 @@ func TestInstallPages(t *testing.T) {
 		late.Nodes = append(late.Nodes, cliv1alpha1.HostState{Node: fmt.Sprintf("worker-%d", i+2), State: "Failing", Why: "CrashLoopBackOff: refit-agent: the disk of this host is full"})
 	}
 	late.Nodes[2] = cliv1alpha1.HostState{Node: "worker-2", State: "Waiting"}
+	again := installed()
+	again.Former, again.Complete, again.Nodes = "v0.1.0", false, []cliv1alpha1.HostState{
+		{Node: "cp-1", State: "Failing", Why: "ImagePullBackOff: Back-off pulling image"}, {Node: "worker-1", State: "Waiting"},
+	}
 	components := installed()
 	components.ComponentsImage, components.Components = "ghcr.io/refit-dev/refit-components:v0.2.0", &cliv1alpha1.ControllerState{Wanted: 2, Available: 1}
 	components.Components.Pods = []cliv1alpha1.PodState{{Pod: "refit-components-abc", Node: "cp-1", State: "Done"}, {Pod: "refit-components-def", State: "Pulling"}}
@@ -52,7 +56,7 @@ func TestInstallPages(t *testing.T) {
 		{Kind: "ConfigMap", Namespace: "refit-system", Name: "former", Action: "Removed"},
 		{Kind: "PodDisruptionBudget", Namespace: "refit-system", Name: "refit-controller", Action: "Left"},
 	}
-	for name, page := range map[string]*cliv1alpha1.Install{"done": installed(), "standalone": standalone, "late": late, "dry-run": dry, "components": components} {
+	for name, page := range map[string]*cliv1alpha1.Install{"done": installed(), "standalone": standalone, "late": late, "dry-run": dry, "components": components, "again-late": again} {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "install-"+name, text.Install(page, text.Page{Width: 100}, "refit"), 100)
 		})
