@@ -19,6 +19,9 @@ var inventoryRef = Ref{APIVersion: "v1", Resource: "configmaps", Namespace: Syst
 type Inventory struct {
 	Version string // of Refit
 	Agent   string // the image that installs agents
+	// Chosen: the user named Agent for a removal that was interrupted, because hosts cannot pull
+	// the image of the cluster.
+	Chosen  bool
 	Objects []Ref
 	// Cleared is set by a removal that was interrupted after it removed the agents from all hosts.
 	Cleared bool
@@ -32,6 +35,9 @@ func (i Inventory) object() *unstructured.Unstructured {
 	}
 	slices.Sort(lines)
 	data := map[string]any{"version": i.Version, "agent": i.Agent, "objects": strings.Join(lines, "\n") + "\n"}
+	if i.Chosen {
+		data["chosen"] = "true"
+	}
 	if i.Cleared {
 		data["cleared"] = "true"
 	}
@@ -51,7 +57,7 @@ func readInventory(object *unstructured.Unstructured) (Inventory, error) {
 	if err != nil {
 		return Inventory{}, fmt.Errorf("cannot parse the inventory: %w", err)
 	}
-	out := Inventory{Version: data["version"], Agent: data["agent"], Cleared: data["cleared"] == "true"}
+	out := Inventory{Version: data["version"], Agent: data["agent"], Chosen: data["chosen"] == "true", Cleared: data["cleared"] == "true"}
 	for line := range strings.Lines(data["objects"]) {
 		words := strings.Fields(line)
 		if len(words) != 3 {

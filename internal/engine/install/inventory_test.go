@@ -13,10 +13,10 @@ func TestInventorySurvivesARoundTrip(t *testing.T) {
 	must(t, err)
 	refs, err := refsOf(objects)
 	must(t, err)
-	want := Inventory{Version: "v0.1.0", Agent: "registry.example/refit-agent:v0.1.0", Cleared: true}.with(refs).with(refs)
+	want := Inventory{Version: "v0.1.0", Agent: "registry.example/refit-agent:v0.1.0", Chosen: true, Cleared: true}.with(refs).with(refs)
 	got, err := readInventory(want.object())
 	must(t, err)
-	if len(got.Objects) != len(refs) || got.Version != want.Version || got.Agent != want.Agent || !got.Cleared {
+	if len(got.Objects) != len(refs) || got.Version != want.Version || got.Agent != want.Agent || !got.Cleared || !got.Chosen {
 		t.Errorf("%+v", got)
 	}
 	for _, ref := range refs {

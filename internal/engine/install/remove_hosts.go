@@ -12,7 +12,8 @@ import (
 )
 
 // removePlacer deletes the DaemonSet that installs agents. It first notes the image, which every
-// host has already, unless the user chose one: hosts may be unable to pull that of the cluster.
+// host has already, unless the user chose one, now or for a removal that was interrupted: hosts may
+// be unable to pull that of the cluster.
 func (r *removeRun) removePlacer(ctx context.Context) error {
 	inventory, err := r.inventory(ctx)
 	if err != nil {
@@ -27,6 +28,9 @@ func (r *removeRun) removePlacer(ctx context.Context) error {
 		if found != nil && isRemovable(found) {
 			images = append(images, imageOf(found))
 		}
+	}
+	if inventory.Chosen {
+		images = images[:1]
 	}
 	for _, image := range images {
 		if !r.options.AgentChosen && imageName.MatchString(image) {
@@ -45,10 +49,11 @@ func (r *removeRun) removePlacer(ctx context.Context) error {
 // recordImage records the image in the inventory, which the Helm chart does not have: after an
 // interruption, the DaemonSet that names the image is gone.
 func (r *removeRun) recordImage(ctx context.Context, inventory Inventory) error {
-	if inventory.Agent == r.options.Agent {
+	chosen := r.options.AgentChosen || inventory.Chosen
+	if inventory.Agent == r.options.Agent && inventory.Chosen == chosen {
 		return nil
 	}
-	inventory.Agent = r.options.Agent
+	inventory.Agent, inventory.Chosen = r.options.Agent, chosen
 	err := (&applyRun{Cluster: r.Cluster}).writeInventory(ctx, inventory.with([]Ref{placerRef}))
 	if apierrors.IsNotFound(err) { // the namespace is gone already
 		return nil
