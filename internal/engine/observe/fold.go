@@ -124,8 +124,16 @@ func (f *fold) matchBudgets(p *corev1.Pod) []string {
 }
 
 // describe adds the properties of a pod to its workload: the maximum of amounts, the union of
-// properties.
+// properties, and the intersection of tolerations.
 func (f *fold) describe(w *cluster.Workload, p *corev1.Pod) {
+	switch {
+	case !w.Moves(): // nobody places its pods elsewhere
+	case w.Pods == 1:
+		w.Tolerations = tolerationsOf(&p.Spec)
+	case len(w.Tolerations) > 0:
+		own := tolerationsOf(&p.Spec)
+		w.Tolerations = slices.DeleteFunc(w.Tolerations, func(t cluster.Toleration) bool { return !slices.Contains(own, t) })
+	}
 	request := requestOf(&p.Spec)
 	w.Request.MilliCPU, w.Request.Memory = max(w.Request.MilliCPU, request.MilliCPU), max(w.Request.Memory, request.Memory)
 	if p.Spec.Priority != nil {

@@ -200,10 +200,28 @@ func TestFoldDescribes(t *testing.T) {
 			}}
 		}
 	}
+	tolerates := func(all ...corev1.Toleration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			seconds := int64(300) // as admission adds it to every pod
+			p.Spec.Tolerations = append(all, corev1.Toleration{
+				Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds,
+			})
+		}
+	}
+	gpu := corev1.Toleration{Key: "gpu", Value: "a100", Effect: corev1.TaintEffectNoSchedule}
+	every := corev1.Toleration{Operator: corev1.TolerationOpExists}
+	larger := corev1.Toleration{Key: "cpu", Operator: "Gt", Value: "4"}
 	for name, test := range map[string]struct {
 		pods []*corev1.Pod
 		want cluster.Workload // except for the owner and the number of pods
 	}{
+		"tolerations that it keeps": {[]*corev1.Pod{aPod(tolerates(gpu, every, larger))}, cluster.Workload{
+			Tolerations: []cluster.Toleration{{Key: "gpu", Value: "a100", Effect: "NoSchedule"}, {Exists: true}},
+		}},
+		"tolerations during a rollout": {[]*corev1.Pod{aPod(tolerates(gpu, every)), aPod(tolerates(gpu))}, cluster.Workload{
+			Tolerations: []cluster.Toleration{{Key: "gpu", Value: "a100", Effect: "NoSchedule"}},
+		}},
+		"tolerations of a DaemonSet":          {[]*corev1.Pod{aPod(tolerates(every), owned("DaemonSet", "logs"))}, cluster.Workload{}},
 		"nothing special":                     {[]*corev1.Pod{aPod()}, cluster.Workload{}},
 		"an emptyDir":                         {[]*corev1.Pod{aPod(with(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}))}, cluster.Workload{LocalData: true}},
 		"an emptyDir in memory":               {[]*corev1.Pod{aPod(with(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}))}, cluster.Workload{}},

@@ -4,7 +4,22 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
+
+// tolerationsOf returns the tolerations of a pod that are not limited in time: with the others,
+// which admission adds to every pod, it does not stay on a node.
+func tolerationsOf(spec *corev1.PodSpec) []cluster.Toleration {
+	var out []cluster.Toleration
+	for _, t := range spec.Tolerations {
+		equal := t.Operator == "" || t.Operator == corev1.TolerationOpEqual
+		if t.TolerationSeconds == nil && (equal || t.Operator == corev1.TolerationOpExists) {
+			out = append(out, cluster.Toleration{Key: t.Key, Exists: !equal, Value: t.Value, Effect: string(t.Effect)})
+		}
+	}
+	return out
+}
 
 // boundToNode reports whether a pod can run on only one node.
 func boundToNode(spec *corev1.PodSpec) bool {

@@ -68,6 +68,19 @@ type Taint struct {
 	Effect string `json:"effect"`
 }
 
+// Toleration is a toleration of a pod, without a limit in time.
+type Toleration struct {
+	Key    string `json:"key,omitempty"`    // empty: of every key
+	Exists bool   `json:"exists,omitempty"` // of every value
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect,omitempty"` // empty: of every effect
+}
+
+// Matches reports whether a pod with the toleration tolerates a taint.
+func (t Toleration) Matches(taint Taint) bool {
+	return (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == taint.Key || t.Key == "" && t.Exists) && (t.Exists || t.Value == taint.Value)
+}
+
 // Resources are amounts of what pods request.
 type Resources struct {
 	MilliCPU int64 `json:"milliCPU,omitempty"`

@@ -23,6 +23,9 @@ type Workload struct {
 	Priority     int32 `json:"priority,omitempty"`
 	GraceSeconds int64 `json:"graceSeconds,omitempty"`
 
+	// Tolerations are those that all of its pods have.
+	Tolerations []Toleration `json:"tolerations,omitempty"`
+
 	LocalData   bool     `json:"localData,omitempty"`   // an eviction loses its emptyDir
 	LocalVolume bool     `json:"localVolume,omitempty"` // a local PersistentVolume binds it
 	NodeBound   bool     `json:"nodeBound,omitempty"`   // selector or affinity binds it

@@ -12,6 +12,9 @@ import (
 type capacity struct {
 	free []cluster.Resources // by node
 	open []bool              // by node: ready and schedulable
+	// class is the index of a node's taints in taints: few nodes have taints of their own.
+	class  []int
+	taints [][]cluster.Taint
 }
 
 // Shortage is what does not fit on the other nodes. The zero value means that everything fits.
@@ -23,8 +26,8 @@ type Shortage struct {
 }
 
 // Fits places the pods of the drained nodes on the others, the largest first, each on the node with
-// the most free memory. It considers requests and taints only: a pod fits on a node that has no
-// other taints than its own node.
+// the most free memory. It considers requests, taints and tolerations only: a pod also tolerates
+// the taints of its own node.
 func (sim *Simulation) Fits(drained ...string) (Shortage, bool) {
 	left := measure(sim.snapshot)
 	gone := map[int]bool{}
@@ -43,11 +46,12 @@ func (sim *Simulation) Fits(drained ...string) (Shortage, bool) {
 }
 
 func measure(s *cluster.Snapshot) capacity {
-	r := capacity{free: make([]cluster.Resources, len(s.Nodes)), open: make([]bool, len(s.Nodes))}
+	r := capacity{free: make([]cluster.Resources, len(s.Nodes)), open: make([]bool, len(s.Nodes)), class: make([]int, len(s.Nodes))}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		r.open[i] = n.IsReady() && !n.Unschedulable
 		r.free[i] = n.Allocatable
+		r.class[i] = r.classOf(n.Taints)
 		for _, set := range n.Pods {
 			if set.Workload < 0 || set.Workload >= len(s.Workloads) {
 				continue
@@ -61,15 +65,42 @@ func measure(s *cluster.Snapshot) capacity {
 	return r
 }
 
-// place places the pods of one node.
-func place(s *cluster.Snapshot, from int, gone map[int]bool, left capacity, short *Shortage) {
-	to := &hosts{free: left.free}
-	for i := range s.Nodes {
-		if !gone[i] && left.open[i] && tolerated(s.Nodes[i].Taints, s.Nodes[from].Taints) {
+// classOf returns the index of taints.
+func (r *capacity) classOf(taints []cluster.Taint) int {
+	at := slices.IndexFunc(r.taints, func(known []cluster.Taint) bool { return slices.Equal(known, taints) })
+	if at < 0 {
+		at, r.taints = len(r.taints), append(r.taints, taints)
+	}
+	return at
+}
+
+// accepts returns which classes of nodes accept the pods of a workload on a node.
+func (r *capacity) accepts(w *cluster.Workload, known []cluster.Taint) []bool {
+	out := make([]bool, len(r.taints))
+	for i, taints := range r.taints {
+		out[i] = tolerated(taints, known, w.Tolerations)
+	}
+	return out
+}
+
+// hosts returns the nodes of the accepted classes.
+func (r *capacity) hosts(gone map[int]bool, accepted []bool) *hosts {
+	to := &hosts{free: r.free}
+	for i := range r.free {
+		if !gone[i] && r.open[i] && accepted[r.class[i]] {
 			to.nodes = append(to.nodes, i)
 		}
 	}
 	heap.Init(to)
+	return to
+}
+
+// place places the pods of one node.
+func place(s *cluster.Snapshot, from int, gone map[int]bool, left capacity, short *Shortage) {
+	var (
+		to       *hosts
+		accepted []bool // by to
+	)
 	var sets []cluster.PodSet
 	for _, set := range s.Nodes[from].Pods {
 		if set.Workload >= 0 && set.Workload < len(s.Workloads) && s.Workloads[set.Workload].Moves() {
@@ -90,17 +121,21 @@ func place(s *cluster.Snapshot, from int, gone map[int]bool, left capacity, shor
 		if w.NodeBound || w.LocalVolume {
 			continue
 		}
-		for left := set.Count; left > 0; left-- {
+		// Most workloads have the same tolerations, so the heap is seldom built again.
+		if now := left.accepts(w, s.Nodes[from].Taints); to == nil || !slices.Equal(now, accepted) {
+			to, accepted = left.hosts(gone, now), now
+		}
+		for more := set.Count; more > 0; more-- {
 			if to.place(w.Request) {
 				continue
 			}
 			if short.Pods == 0 {
 				short.Workload = set.Workload
 			}
-			short.Pods += left
-			short.Missing.MilliCPU += w.Request.MilliCPU * int64(left)
-			short.Missing.Memory += w.Request.Memory * int64(left)
-			short.Missing.Pods += int64(left)
+			short.Pods += more
+			short.Missing.MilliCPU += w.Request.MilliCPU * int64(more)
+			short.Missing.Memory += w.Request.Memory * int64(more)
+			short.Missing.Pods += int64(more)
 			break
 		}
 	}
@@ -157,16 +192,12 @@ func (h *hosts) mostFree(request cluster.Resources) int {
 	return best
 }
 
-// tolerated reports whether pods of a node may run on a node with other taints. All that is known
-// of their tolerations is that they run where they are.
-func tolerated(taints, known []cluster.Taint) bool {
-	for _, t := range taints {
-		if t.Effect == "PreferNoSchedule" {
-			continue
-		}
-		if !slices.ContainsFunc(known, func(k cluster.Taint) bool { return k.Key == t.Key && k.Value == t.Value }) {
-			return false
-		}
-	}
-	return true
+// tolerated reports whether pods may run on a node with taints: they tolerate those of the node on
+// which they run, and those that their tolerations match.
+func tolerated(taints, known []cluster.Taint, tolerations []cluster.Toleration) bool {
+	return !slices.ContainsFunc(taints, func(t cluster.Taint) bool {
+		return t.Effect != "PreferNoSchedule" &&
+			!slices.ContainsFunc(known, func(k cluster.Taint) bool { return k.Key == t.Key && k.Value == t.Value }) &&
+			!slices.ContainsFunc(tolerations, func(each cluster.Toleration) bool { return each.Matches(t) })
+	})
 }

@@ -16,6 +16,16 @@ func TestFits(t *testing.T) {
 	taint := func(name, key string) clustertest.Change {
 		return clustertest.OnNode(name, func(n *cluster.Node) { n.Taints = append(n.Taints, cluster.Taint{Key: key, Effect: "NoSchedule"}) })
 	}
+	// One pod with a toleration on worker-1; worker-2 has the taint gpu=a100:NoSchedule.
+	tolerant := func(tolerations ...cluster.Toleration) *cluster.Snapshot {
+		w := requests(100, gib)
+		w.Tolerations = tolerations
+		return shop(w, map[string]int32{"worker-1": 1}, clustertest.OnNode("worker-2", func(n *cluster.Node) {
+			n.Taints = append(n.Taints, cluster.Taint{Key: "gpu", Value: "a100", Effect: "NoSchedule"})
+		}))
+	}
+	dns := disruption.Shortage{Pods: 1, Of: 2, Workload: 1, Missing: cluster.Resources{MilliCPU: 100, Memory: 70 << 20, Pods: 1}} // has no toleration
+	both := disruption.Shortage{Pods: 2, Of: 2, Workload: 6, Missing: cluster.Resources{MilliCPU: 200, Memory: gib + 70<<20, Pods: 2}}
 	for _, c := range []struct {
 		name    string
 		s       *cluster.Snapshot
@@ -54,6 +64,15 @@ func TestFits(t *testing.T) {
 			[]string{"worker-1"},
 			disruption.Shortage{Of: 2},
 		},
+		{"a toleration of the taint", tolerant(cluster.Toleration{Key: "gpu", Value: "a100", Effect: "NoSchedule"}), []string{"worker-1"}, dns},
+		{"a toleration of every effect", tolerant(cluster.Toleration{Key: "gpu", Value: "a100"}), []string{"worker-1"}, dns},
+		{"a toleration of every value", tolerant(cluster.Toleration{Key: "gpu", Exists: true, Effect: "NoSchedule"}), []string{"worker-1"}, dns},
+		{"a toleration of everything", tolerant(cluster.Toleration{Exists: true}), []string{"worker-1"}, dns},
+		{"the second of two tolerations", tolerant(cluster.Toleration{Key: "x"}, cluster.Toleration{Key: "gpu", Exists: true}), []string{"worker-1"}, dns},
+		{"a toleration of another value", tolerant(cluster.Toleration{Key: "gpu", Value: "h100"}), []string{"worker-1"}, both},
+		{"a toleration of another effect", tolerant(cluster.Toleration{Key: "gpu", Exists: true, Effect: "NoExecute"}), []string{"worker-1"}, both},
+		{"a toleration of another key", tolerant(cluster.Toleration{Key: "fpga", Exists: true}), []string{"worker-1"}, both},
+		{"a toleration of no key", tolerant(cluster.Toleration{Value: "a100"}), []string{"worker-1"}, both},
 		{"pods of the control plane move to workers", clustertest.HA("v1.35.4", 3, 2,
 			clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "x"}, map[string]int32{"cp-1": 2})), []string{"cp-1"}, disruption.Shortage{Of: 2}},
 		{
