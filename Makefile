@@ -66,7 +66,7 @@ refit-agent: ## Build bin/refit-agent
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/refit-agent ./cmd/refit-agent
 
 # Each image is an archive for `ctr images import` and skopeo; Docker is not required. It has all architectures of ARCHS.
-IMAGES := $(notdir $(wildcard cmd/refit-agent cmd/refit-controller))
+IMAGES := $(notdir $(wildcard cmd/refit-agent cmd/refit-components cmd/refit-controller))
 ARCHS ?= amd64 arm64
 IMAGES_DIR ?= bin/images
 comma := ,
@@ -74,7 +74,7 @@ empty :=
 binaries = $(subst $(empty) $(empty),$(comma),$(foreach arch,$(ARCHS),bin/$(arch)/$(1)))
 
 .PHONY: images
-images: ## Build the images of the agent and the controller into IMAGES_DIR
+images: ## Build the images of the agent, the controller and refit-components into IMAGES_DIR
 	for arch in $(ARCHS); do \
 		for name in $(IMAGES); do \
 			CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/$$arch/$$name ./cmd/$$name; \
@@ -242,7 +242,7 @@ clean: ## Remove bin
 
 # krew needs a semantic version, also for a commit without a tag. The length of the commit is fixed: git's default depends on the clone.
 RELEASE_VERSION = $(shell git describe --tags --dirty --abbrev=12 2>/dev/null || echo v0.0.0-g$$(git describe --always --dirty --abbrev=12))
-# The platforms of the CLI. The agent and the controller have those of Linux.
+# The platforms of the CLI. The agent, the controller and refit-components have those of Linux.
 RELEASE_PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 RELEASE_FLAGS ?= --snapshot
 commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
