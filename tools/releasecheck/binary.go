@@ -86,9 +86,9 @@ func machineOf(system string, content []byte) (string, error) {
 const timeout = time.Minute
 
 // runs executes the binary of this platform, which must report the version of the release. The
-// controller does nothing without a cluster.
+// controller and refit-components do nothing without a cluster.
 func (r release) runs(ctx context.Context, p product, content []byte) error {
-	if (p.platform != platform{runtime.GOOS, runtime.GOARCH}) || p.name == "refit-controller" {
+	if (p.platform != platform{runtime.GOOS, runtime.GOARCH}) || p.name == "refit-controller" || p.name == "refit-components" {
 		return nil
 	}
 	dir, err := os.MkdirTemp("", "releasecheck-")

@@ -43,7 +43,7 @@ const (
 )
 
 // hostBinaries run in clusters: on Linux, and in images.
-var hostBinaries = []string{"refit-agent", "refit-controller"}
+var hostBinaries = []string{"refit-agent", "refit-controller", "refit-components"}
 
 // products returns the binaries of the release.
 func (r release) products() (out []product) {
