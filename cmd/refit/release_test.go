@@ -101,7 +101,8 @@ func TestReleaseFromKeyToVerified(t *testing.T) {
 	}
 }
 
-// As push and pull do, verify trusts the user's own key, and the keys that the user keeps beside it.
+// As push and pull do, verify trusts the user's own key, and the keys that the user keeps beside
+// it.
 func TestReleaseIsVerifiedWithTheUsersKeys(t *testing.T) {
 	private, public := newKey(t)
 	payload, _ := newPayload(t)
