@@ -38,9 +38,9 @@ func TestChartsThatAreRefused(t *testing.T) {
 			map[string]string{"Chart.yaml": chartYAML, "charts/a.tgz": half, "charts/b.tgz": half, "charts/c.tgz": half}, "it expands to more than",
 		},
 		"dependencies are nested": {map[string]string{"Chart.yaml": chartYAML, "charts/a.tgz": nested(t, 9)}, "nested too deeply"},
-		"it is too large":        {map[string]string{"Chart.yaml": chartYAML, "noise": hex.EncodeToString(noise)}, "at most 921600 are allowed"},
-		"it expands to too much": {map[string]string{"Chart.yaml": chartYAML, "zeros": strings.Repeat("\x00", maxUnpacked)}, "it expands to more than"},
-		"it has no Chart.yaml":   {map[string]string{"values.yaml": ""}, "Chart.yaml"},
+		"it is too large":         {map[string]string{"Chart.yaml": chartYAML, "noise": hex.EncodeToString(noise)}, "at most 921600 are allowed"},
+		"it expands to too much":  {map[string]string{"Chart.yaml": chartYAML, "zeros": strings.Repeat("\x00", maxUnpacked)}, "it expands to more than"},
+		"it has no Chart.yaml":    {map[string]string{"values.yaml": ""}, "Chart.yaml"},
 	} {
 		if _, err := Load(packed(t, c.files)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", situation, err)
