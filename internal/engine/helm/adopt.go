@@ -32,10 +32,10 @@ func (c *Client) Adopt(ctx context.Context, mark Mark) (int, error) {
 		return 0, c.failed("adopt", err)
 	}
 	objects, _ = withoutCRDs(objects)
-	if err := s.guard(last, objects, nil); err != nil {
+	if objects, err = s.alignAndGuard(last, objects, nil); err != nil {
 		return 0, c.failed("adopt", err)
 	}
-	s.driver.adopt = s.withoutCRDs
+	s.driver.change = func(r *release.Release) error { return s.adopted(r, objects) }
 	run := action.NewRollback(s.config)
 	run.Version, run.DisableHooks, run.Description = source.Version, true, mark.String()
 	run.WaitStrategy = kube.HookOnlyStrategy
@@ -45,13 +45,9 @@ func (c *Client) Adopt(ctx context.Context, mark Mark) (int, error) {
 	return last.Version + 1, nil
 }
 
-// withoutCRDs removes CRDs from a revision, and marks its hooks as the release's.
-func (s *session) withoutCRDs(r *release.Release) error {
-	objects, _, err := contentOf(r)
-	if err != nil {
-		return err
-	}
-	objects, _ = withoutCRDs(objects)
+// adopted gives a revision its objects, removes CRDs from its hooks, and marks those as the
+// release's.
+func (s *session) adopted(r *release.Release, objects []Object) (err error) {
 	if r.Manifest, err = streamOf(objects); err != nil {
 		return err
 	}

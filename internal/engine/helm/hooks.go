@@ -41,6 +41,12 @@ func (r Release) owns(live *unstructured.Unstructured) bool {
 	return live.GetLabels()[managedByLabel] == managedBy && annotations[nameAnnotation] == r.Name && annotations[namespaceAnnotation] == r.Namespace
 }
 
+// foreign reports whether a live object is marked as another release's.
+func (r Release) foreign(live *unstructured.Unstructured) bool {
+	annotations := live.GetAnnotations()
+	return annotations[nameAnnotation] != "" && !r.owns(live)
+}
+
 func annotate(object *unstructured.Unstructured, values map[string]string) {
 	annotations := maps.Clone(object.GetAnnotations())
 	if annotations == nil {

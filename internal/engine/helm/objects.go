@@ -30,6 +30,18 @@ func (s *session) resource(ref Ref) (dynamic.ResourceInterface, error) {
 	return s.dynamic.Resource(mapping.Resource).Namespace(namespace), nil
 }
 
+// namespaced reports whether objects of a kind have namespaces. Those of an unknown kind have.
+func (s *session) namespaced(ref Ref) (bool, error) {
+	mapping, err := s.getter.mapper.RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+	if meta.IsNoMatchError(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("cannot find the kind of %s: %w", ref, err)
+	}
+	return mapping.Scope.Name() != meta.RESTScopeNameRoot, nil
+}
+
 // live returns an object, or nil if it does not exist.
 func (s *session) live(ref Ref) (*unstructured.Unstructured, error) {
 	client, err := s.resource(ref)

@@ -133,7 +133,7 @@ type markingDriver struct {
 	driver.Driver
 	mark    Mark
 	created string                       // key of the record of this action
-	adopt   func(*release.Release) error // changes the revision that a rollback reads
+	change  func(*release.Release) error // changes the revision that a rollback reads
 }
 
 func (d *markingDriver) Create(key string, record ri.Releaser) error {
@@ -155,14 +155,14 @@ func (d *markingDriver) Update(key string, record ri.Releaser) error {
 
 func (d *markingDriver) Get(key string) (ri.Releaser, error) {
 	record, err := d.Driver.Get(key)
-	if err != nil || d.adopt == nil {
+	if err != nil || d.change == nil {
 		return record, err
 	}
 	r, ok := record.(*release.Release)
 	if !ok {
 		return nil, fmt.Errorf("cannot read the record %s: unknown type %T", key, record)
 	}
-	return r, d.adopt(r)
+	return r, d.change(r)
 }
 
 func (d *markingDriver) describe(record ri.Releaser) error {

@@ -37,7 +37,7 @@ func (c *Client) Sweep(ctx context.Context, approved []Ref) (Sweeping, error) {
 	if last.Info.Status != rcommon.StatusDeployed {
 		return result, c.failed("sweep", fmt.Errorf("revision %d is %s, not deployed", last.Version, last.Info.Status))
 	}
-	former, err := formerRefs(history, last)
+	former, err := s.former(history, last)
 	if err != nil {
 		return result, c.failed("sweep", err)
 	}
@@ -65,8 +65,8 @@ func (s *session) sweep(ref Ref, approved bool, result *Sweeping) error {
 	return err
 }
 
-// formerRefs returns what former revisions had and the last one does not have.
-func formerRefs(history []*release.Release, last *release.Release) ([]Ref, error) {
+// former returns what former revisions had and the last one does not have.
+func (s *session) former(history []*release.Release, last *release.Release) ([]Ref, error) {
 	former := map[Ref]bool{}
 	for _, r := range history {
 		objects, hooks, err := contentOf(r)
@@ -81,7 +81,27 @@ func formerRefs(history []*release.Release, last *release.Release) ([]Ref, error
 		return nil, err
 	}
 	for _, object := range slices.Concat(objects, hooks) {
-		delete(former, object.Ref)
+		if err := s.exclude(former, object.Ref); err != nil {
+			return nil, err
+		}
 	}
 	return slices.SortedFunc(maps.Keys(former), compareRefs), nil
+}
+
+// exclude removes an object, whichever namespace a former revision gave it if it has none.
+func (s *session) exclude(refs map[Ref]bool, object Ref) error {
+	delete(refs, object)
+	for ref := range refs {
+		if ref.Group != object.Group || ref.Kind != object.Kind || ref.Name != object.Name {
+			continue
+		}
+		scoped, err := s.namespaced(ref)
+		if err != nil {
+			return err
+		}
+		if !scoped {
+			delete(refs, ref)
+		}
+	}
+	return nil
 }
