@@ -9,6 +9,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/kube"
+	rcommon "helm.sh/helm/v4/pkg/release/common"
 	release "helm.sh/helm/v4/pkg/release/v1"
 	"helm.sh/helm/v4/pkg/storage"
 	"helm.sh/helm/v4/pkg/storage/driver"
@@ -99,23 +100,49 @@ func (c *Client) begin(ctx context.Context, mark Mark) (s *session, history []*r
 	}
 	last := history[len(history)-1]
 	found, ours := parseMark(last.Info.Description)
-	switch {
-	case last.Info.Status.IsPending() && ours && found == mark:
-		err := s.retry(last)
-		return s, history, false, err
-	case last.Info.Status.IsPending():
+	switch status := last.Info.Status; {
+	case status.IsPending() && ours && found == mark:
+		return s, history, false, s.retry(last)
+	case status.IsPending():
 		return nil, nil, false, pendingError(last)
+	case status == rcommon.StatusFailed && ours && found == mark:
+		return s, history, false, s.deleteLeftHooks(last)
 	default:
-		return s, history, string(last.Info.Status) == "deployed" && last.Info.Description == mark.String(), nil
+		return s, history, status == rcommon.StatusDeployed && last.Info.Description == mark.String(), nil
 	}
 }
 
-// retry prepares the repetition of an action that was killed.
+// retry prepares the repetition of an action that was killed. Server-side apply accepts its hooks,
+// which may still run.
 func (s *session) retry(pending *release.Release) error {
 	if err := s.unlock(pending); err != nil {
 		return err
 	}
+	if pending.ApplyMethod == string(release.ApplyMethodServerSideApply) {
+		return nil
+	}
 	return s.deleteLeftHooks(pending)
+}
+
+// settle changes the revision of a failed action to failed: Helm leaves it pending after some
+// errors of a rollback, and refuses the release from then on. It returns the error of the action.
+func (s *session) settle(cause error) error {
+	if s.driver.created == "" {
+		return cause
+	}
+	record, err := s.driver.Driver.Get(s.driver.created)
+	if err != nil {
+		return cause // the next attempt unlocks it
+	}
+	r, ok := record.(*release.Release)
+	if !ok || !r.Info.Status.IsPending() {
+		return cause
+	}
+	r.Info.Status, r.Info.Description = rcommon.StatusFailed, cause.Error()
+	if err := s.store.Update(r); err != nil {
+		return fmt.Errorf("%w; cannot unlock revision %d: %w", cause, r.Version, err)
+	}
+	return cause
 }
 
 // failed returns the error of an action. Not all errors of Helm have the error of the request that

@@ -56,13 +56,11 @@ func annotate(object *unstructured.Unstructured, values map[string]string) {
 	object.SetAnnotations(annotations)
 }
 
-// deleteLeftHooks deletes hooks of a killed action that Helm does not delete before it creates them
-// again: with client-side apply the repetition would fail. Server-side apply accepts them.
-func (s *session) deleteLeftHooks(killed *release.Release) error {
-	if killed.ApplyMethod == string(release.ApplyMethodServerSideApply) {
-		return nil
-	}
-	for _, hook := range killed.Hooks {
+// deleteLeftHooks deletes hooks of a killed or failed action that Helm does not delete before it
+// creates them again. With client-side apply the repetition would fail; with server-side apply it
+// would find the Job that failed.
+func (s *session) deleteLeftHooks(ended *release.Release) error {
+	for _, hook := range ended.Hooks {
 		if len(hook.DeletePolicies) == 0 || slices.Contains(hook.DeletePolicies, release.HookBeforeHookCreation) || hook.LastRun.StartedAt.IsZero() {
 			continue
 		}

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// maxFailure bounds the text of a failure.
+const maxFailure = 2 << 10
+
 // maxMark is below the length that Helm accepts as a description, 256 characters.
 const maxMark = 200
 
@@ -36,6 +39,9 @@ func (m Mark) validate() error {
 func (m Mark) describe(failure string) string {
 	if failure == "" {
 		return m.String()
+	}
+	if len(failure) > maxFailure { // each object may have failed, and the record has a limit
+		failure = strings.ToValidUTF8(failure[:maxFailure], "") + " …"
 	}
 	if strings.HasPrefix(failure, m.String()) {
 		return failure

@@ -137,11 +137,14 @@ type markingDriver struct {
 }
 
 func (d *markingDriver) Create(key string, record ri.Releaser) error {
-	d.created = key
 	if err := d.describe(record); err != nil {
 		return err
 	}
-	return d.Driver.Create(key, record)
+	if err := d.Driver.Create(key, record); err != nil {
+		return err
+	}
+	d.created = key
+	return nil
 }
 
 func (d *markingDriver) Update(key string, record ri.Releaser) error {

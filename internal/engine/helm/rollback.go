@@ -47,7 +47,7 @@ func (c *Client) Rollback(ctx context.Context, mark Mark, to int, deletions []Re
 	run.Version, run.Description, run.Timeout = to, mark.String(), hookTimeout
 	run.WaitStrategy, run.WaitOptions = kube.HookOnlyStrategy, []kube.WaitOption{kube.WithWaitContext(waiting)}
 	if err := run.Run(s.Name); err != nil {
-		return c.failed("roll back", err)
+		return c.failed("roll back", s.settle(err))
 	}
 	return nil
 }
