@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
@@ -49,6 +50,8 @@ type session struct {
 	ctx     context.Context
 	getter  *getter
 	dynamic dynamic.Interface
+	secrets *boundedSecrets
+	others  corev1client.ConfigMapInterface // where Helm can store records, too
 	driver  *markingDriver
 	store   *storage.Storage
 	config  *action.Configuration
@@ -69,7 +72,9 @@ func (c *Client) open(ctx context.Context, mark Mark) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot create clients: %w", err)
 	}
-	secrets := driver.NewSecrets(boundedSecrets{client.CoreV1().Secrets(c.release.Namespace)})
+	s.secrets = &boundedSecrets{SecretInterface: client.CoreV1().Secrets(c.release.Namespace)}
+	s.others = client.CoreV1().ConfigMaps(c.release.Namespace)
+	secrets := driver.NewSecrets(s.secrets)
 	secrets.SetLogger(c.log)
 	s.driver = &markingDriver{Driver: secrets, mark: mark}
 	s.store = storage.Init(s.driver)
@@ -95,16 +100,20 @@ func (c *Client) begin(ctx context.Context, mark Mark) (s *session, history []*r
 	if history, err = s.history(); err != nil {
 		return nil, nil, false, err
 	}
+	s.driver.next = 1
 	if len(history) == 0 {
 		return s, nil, false, nil
 	}
 	last := history[len(history)-1]
+	s.driver.next = last.Version + 1
 	found, ours := parseMark(last.Info.Description)
 	switch status := last.Info.Status; {
 	case status.IsPending() && ours && found == mark:
 		return s, history, false, s.retry(last)
-	case status.IsPending():
+	case status.IsPending() || status == rcommon.StatusUninstalling:
 		return nil, nil, false, pendingError(last)
+	case status == rcommon.StatusUninstalled:
+		return s, nil, false, nil
 	case status == rcommon.StatusFailed && ours && found == mark:
 		return s, history, false, s.deleteLeftHooks(last)
 	default:

@@ -15,6 +15,9 @@ var (
 	// ErrRecordTooLarge is returned before a record is written that exceeds the size of a Secret.
 	// The chart or its values must become smaller.
 	ErrRecordTooLarge = errors.New("the record of Helm exceeds the size of a Secret")
+	// ErrOtherStorage is returned for a release that Helm stores in ConfigMaps. It must be upgraded
+	// with the same driver, or moved to Secrets.
+	ErrOtherStorage = errors.New("the release is stored in ConfigMaps, not in Secrets")
 	// ErrRemoteSchema is returned for a chart whose values.schema.json refers to another document.
 	ErrRemoteSchema = errors.New("values.schema.json refers to another document")
 )

@@ -2,19 +2,24 @@ package helm
 
 import (
 	"context"
+	"fmt"
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/kube"
+	rcommon "helm.sh/helm/v4/pkg/release/common"
 )
 
 // Install installs a release, without CRDs. Its namespace must exist.
 func (c *Client) Install(ctx context.Context, mark Mark, u Upgrade) error {
-	s, _, complete, err := c.begin(ctx, mark)
+	s, history, complete, err := c.begin(ctx, mark)
 	if err != nil {
 		return c.failed("install", err)
 	}
 	if complete {
 		return nil
+	}
+	if len(history) > 0 && current(history).Info.Status == rcommon.StatusDeployed {
+		return c.failed("install", fmt.Errorf("revision %d is deployed", current(history).Version))
 	}
 	content, err := u.Chart.open()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v4/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
@@ -35,9 +36,14 @@ type Record struct {
 // Mark returns the mark of the action that wrote the revision, if it is one of Refit.
 func (r Record) Mark() (Mark, bool) { return parseMark(r.Description) }
 
-// Deployed returns the deployed revision, or the newest one if none is deployed.
+// Deployed returns the deployed revision, or the newest one if none is deployed. A release that was
+// uninstalled does not exist, even if its history was kept.
 func (c *Client) Deployed(ctx context.Context) (Record, error) {
-	return c.record(ctx, current)
+	found, err := c.record(ctx, current)
+	if err == nil && found.Status == rcommon.StatusUninstalled.String() {
+		return Record{}, ErrNoRelease
+	}
+	return found, err
 }
 
 // Newest returns the newest revision, which may be pending or failed.
@@ -91,10 +97,13 @@ func contentOf(r *release.Release) (objects, hooks []Object, err error) {
 func (s *session) history() ([]*release.Release, error) {
 	found, err := s.store.History(s.Name)
 	if errors.Is(err, driver.ErrReleaseNotFound) {
-		return nil, nil
+		return nil, s.stored()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the record of %s: %w", s.Name, err)
+	}
+	if len(found) != s.secrets.listed {
+		return nil, fmt.Errorf("cannot read the record of %s: %d of %d revisions cannot be decoded", s.Name, s.secrets.listed-len(found), s.secrets.listed)
 	}
 	history := make([]*release.Release, 0, len(found))
 	for _, item := range found {
@@ -106,6 +115,20 @@ func (s *session) history() ([]*release.Release, error) {
 	}
 	slices.SortFunc(history, func(a, b *release.Release) int { return a.Version - b.Version })
 	return history, nil
+}
+
+// stored returns an error if Helm stores the release in ConfigMaps: it exists then, but not for
+// Refit.
+func (s *session) stored() error {
+	selector := labels.SelectorFromSet(labels.Set{"owner": "helm", "name": s.Name}).String()
+	found, err := s.others.List(s.ctx, metav1.ListOptions{LabelSelector: selector, Limit: 1})
+	if err != nil {
+		return fmt.Errorf("cannot list ConfigMaps: %w", err)
+	}
+	if len(found.Items) > 0 {
+		return ErrOtherStorage
+	}
+	return nil
 }
 
 // current returns the revision that Helm compares an upgrade with.
@@ -132,11 +155,15 @@ func revision(history []*release.Release, number int) (*release.Release, error) 
 type markingDriver struct {
 	driver.Driver
 	mark    Mark
+	next    int                          // revision that this action creates
 	created string                       // key of the record of this action
 	change  func(*release.Release) error // changes the revision that a rollback reads
 }
 
 func (d *markingDriver) Create(key string, record ri.Releaser) error {
+	if r, ok := record.(*release.Release); ok && r.Version != d.next {
+		return fmt.Errorf("another client of Helm created revision %d meanwhile", r.Version-1)
+	}
 	if err := d.describe(record); err != nil {
 		return err
 	}
@@ -182,17 +209,28 @@ func (d *markingDriver) describe(record ri.Releaser) error {
 }
 
 // boundedSecrets refuses records that the API server would refuse, before the first write of an
-// action.
-type boundedSecrets struct{ corev1client.SecretInterface }
+// action. It also counts what it lists: Helm skips records that it cannot decode.
+type boundedSecrets struct {
+	corev1client.SecretInterface
+	listed int
+}
 
-func (b boundedSecrets) Create(ctx context.Context, secret *corev1.Secret, options metav1.CreateOptions) (*corev1.Secret, error) {
+func (b *boundedSecrets) List(ctx context.Context, options metav1.ListOptions) (*corev1.SecretList, error) {
+	found, err := b.SecretInterface.List(ctx, options)
+	if err == nil {
+		b.listed = len(found.Items)
+	}
+	return found, err
+}
+
+func (b *boundedSecrets) Create(ctx context.Context, secret *corev1.Secret, options metav1.CreateOptions) (*corev1.Secret, error) {
 	if err := fits(secret); err != nil {
 		return nil, err
 	}
 	return b.SecretInterface.Create(ctx, secret, options)
 }
 
-func (b boundedSecrets) Update(ctx context.Context, secret *corev1.Secret, options metav1.UpdateOptions) (*corev1.Secret, error) {
+func (b *boundedSecrets) Update(ctx context.Context, secret *corev1.Secret, options metav1.UpdateOptions) (*corev1.Secret, error) {
 	if err := fits(secret); err != nil {
 		return nil, err
 	}

@@ -40,6 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+var discard = slog.DiscardHandler
+
 func must(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
