@@ -24,6 +24,9 @@ type Rendering struct {
 	Hooks   []Object
 	CRDs    []Object // of crds/ and of templates
 	Images  []string
+	// Lookups are what the chart would have read from the cluster, as Kind.group/namespace/name. The
+	// rendering differs from that of Helm then: a chart that keeps a password creates a new one.
+	Lookups []string
 }
 
 // Render renders a chart without a cluster: functions that read from one return nothing. It
@@ -38,7 +41,8 @@ func Render(ctx context.Context, chart *Chart, values map[string]any, r Release,
 	if err != nil {
 		return Rendering{}, err
 	}
-	files, err := renderFiles(ctx, content, values, r, caps, upgrade)
+	read := &lookups{}
+	files, err := renderFiles(ctx, content, values, r, caps, upgrade, read)
 	if err != nil {
 		return Rendering{}, fmt.Errorf("cannot render the chart %s: %w", chart.Name, err)
 	}
@@ -54,12 +58,13 @@ func Render(ctx context.Context, chart *Chart, values map[string]any, r Release,
 		rendering.CRDs = append(rendering.CRDs, found...)
 	}
 	slices.SortStableFunc(rendering.CRDs, func(a, b Object) int { return compareRefs(a.Ref, b.Ref) })
+	rendering.Lookups = read.sorted()
 	rendering.Images = imagesOf(slices.Concat(rendering.Objects, rendering.Hooks))
 	return rendering, nil
 }
 
 func renderFiles(
-	ctx context.Context, content *chartv2.Chart, values map[string]any, r Release, caps *common.Capabilities, upgrade bool,
+	ctx context.Context, content *chartv2.Chart, values map[string]any, r Release, caps *common.Capabilities, upgrade bool, read *lookups,
 ) (map[string]string, error) {
 	if required := content.Metadata.KubeVersion; required != "" && !chartutil.IsCompatibleRange(required, caps.KubeVersion.String()) {
 		return nil, fmt.Errorf("it requires Kubernetes %s, not %s", required, caps.KubeVersion.Version)
@@ -76,7 +81,10 @@ func renderFiles(
 	if err != nil {
 		return nil, err
 	}
-	files, err := engine.Engine{}.RenderWithContext(ctx, content, toRender)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	files, err := engine.RenderWithClientProvider(content, toRender, read)
 	if err != nil {
 		return nil, err
 	}

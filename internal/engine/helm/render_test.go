@@ -73,6 +73,25 @@ metadata: {name: elsewhere, namespace: other}
 	}
 }
 
+func TestAChartThatReadsTheCluster(t *testing.T) {
+	chart := chartOf(t, map[string]string{
+		"values.yaml": "again: true\n",
+		"templates/password.yaml": `{{- $old := lookup "v1" "Secret" .Release.Namespace "password" }}
+{{- $roles := lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" "" }}
+{{- if not .Values.again }}{{ lookup "v1" "Node" "" "a" }}{{ end }}
+apiVersion: v1
+kind: Secret
+metadata: {name: password}
+data: {password: {{ if $old }}{{ $old.data.password }}{{ else }}{{ randAlphaNum 20 | b64enc }}{{ end }}, roles: {{ len $roles | toString | b64enc }}}
+`,
+	})
+	rendering, err := Render(t.Context(), chart, nil, Release{"shop", "app"}, target, true)
+	must(t, err)
+	if want := []string{"ClusterRole.rbac.authorization.k8s.io", "Secret/shop/password"}; !slices.Equal(rendering.Lookups, want) {
+		t.Errorf("the chart reads %q, want %q", rendering.Lookups, want)
+	}
+}
+
 func names(objects []Object) []string {
 	var found []string
 	for _, object := range objects {
