@@ -32,7 +32,7 @@ func (c *Client) Adopt(ctx context.Context, mark Mark) (int, error) {
 		return 0, c.failed("adopt", err)
 	}
 	objects, _ = withoutCRDs(objects)
-	if objects, err = s.alignAndGuard(last, objects, nil); err != nil {
+	if err := s.guard(last, objects, nil); err != nil {
 		return 0, c.failed("adopt", err)
 	}
 	s.driver.change = func(r *release.Release) error { return s.adopted(r, objects) }

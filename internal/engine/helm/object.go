@@ -141,16 +141,11 @@ func one(content *unstructured.Unstructured, source, namespace string) ([]Object
 	if gvk.Kind == "" || gvk.Version == "" || content.GetName() == "" {
 		return nil, fmt.Errorf("cannot read %s: %w", source, errors.New("an object has no apiVersion, kind or name"))
 	}
-	ref := Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: relative(content.GetNamespace(), namespace), Name: content.GetName()}
-	return []Object{{Ref: ref, Source: source, Content: content}}, nil
-}
-
-// relative returns the namespace of a Ref.
-func relative(namespace, release string) string {
-	if namespace == release {
-		return ""
+	ref := Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: content.GetNamespace(), Name: content.GetName()}
+	if ref.Namespace == namespace {
+		ref.Namespace = ""
 	}
-	return namespace
+	return []Object{{Ref: ref, Source: source, Content: content}}, nil
 }
 
 // sourceOf returns the path that Helm writes before each document of a manifest.

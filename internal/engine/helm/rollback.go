@@ -7,7 +7,6 @@ import (
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/kube"
-	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
 // Rollback returns to a revision, which must have no CRDs. The approved deletions are those of
@@ -34,12 +33,8 @@ func (c *Client) Rollback(ctx context.Context, mark Mark, to int, deletions []Re
 	if _, crds := withoutCRDs(objects); len(crds) > 0 {
 		return fmt.Errorf("cannot roll back the release: revision %d has CRDs", to)
 	}
-	if objects, err = s.alignAndGuard(history[len(history)-1], objects, deletions); err != nil {
+	if err := s.guard(history[len(history)-1], objects, deletions); err != nil {
 		return c.failed("roll back", err)
-	}
-	s.driver.change = func(r *release.Release) (err error) {
-		r.Manifest, err = streamOf(objects)
-		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, hookTimeout)
 	defer cancel()

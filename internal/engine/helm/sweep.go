@@ -87,21 +87,3 @@ func (s *session) former(history []*release.Release, last *release.Release) ([]R
 	}
 	return slices.SortedFunc(maps.Keys(former), compareRefs), nil
 }
-
-// exclude removes an object, whichever namespace a former revision gave it if it has none.
-func (s *session) exclude(refs map[Ref]bool, object Ref) error {
-	delete(refs, object)
-	for ref := range refs {
-		if ref.Group != object.Group || ref.Kind != object.Kind || ref.Name != object.Name {
-			continue
-		}
-		scoped, err := s.namespaced(ref)
-		if err != nil {
-			return err
-		}
-		if !scoped {
-			delete(refs, ref)
-		}
-	}
-	return nil
-}

@@ -53,12 +53,8 @@ func (c *Client) Wave(ctx context.Context, mark Mark, u Upgrade, w Wave) error {
 		return c.failed("upgrade", err)
 	}
 	old, _ = withoutCRDs(old)
-	rendered, err := s.align(old, u.Rendering.Objects)
-	if err != nil {
-		return c.failed("upgrade", err)
-	}
-	objects, err := s.alignAndGuard(current(history), mixed(old, rendered, w), u.Deletions)
-	if err != nil {
+	objects := mixed(old, u.Rendering.Objects, w)
+	if err := s.guard(current(history), objects, u.Deletions); err != nil {
 		return c.failed("upgrade", err)
 	}
 	if err := s.upgrade(mark, u, append(objects, s.owned(u.Rendering.Hooks)...), w.Last); err != nil {
