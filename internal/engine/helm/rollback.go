@@ -7,6 +7,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/kube"
+	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
 // Rollback returns to a revision, which must have no CRDs. The approved deletions are those of
@@ -40,6 +41,8 @@ func (c *Client) Rollback(ctx context.Context, mark Mark, to int, deletions []Re
 	defer cancel()
 	run := action.NewRollback(s.config)
 	run.Version, run.Description, run.Timeout = to, mark.String(), hookTimeout
+	// A client that changed a field during the upgrade would block the rollback otherwise.
+	run.ForceConflicts = target.ApplyMethod == string(release.ApplyMethodServerSideApply)
 	run.WaitStrategy, run.WaitOptions = kube.HookOnlyStrategy, []kube.WaitOption{kube.WithWaitContext(waiting)}
 	if err := run.Run(s.Name); err != nil {
 		return c.failed("roll back", s.settle(err))

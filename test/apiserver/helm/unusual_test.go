@@ -259,6 +259,39 @@ func TestAnObjectThatMovedToAnotherRelease(t *testing.T) {
 	}
 }
 
+// TestAFieldThatAnotherClientOwns changes a field with another field manager. Before the upgrade,
+// the adoption reports it and changes nothing; during the upgrade, it does not block the rollback.
+func TestAFieldThatAnotherClientOwns(t *testing.T) {
+	t.Parallel()
+	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
+	settings := l.admin().CoreV1().ConfigMaps(l.release.Namespace)
+	name := l.release.Name + "-settings"
+	own := func(value string) {
+		found, err := settings.Get(t.Context(), name, metav1.GetOptions{})
+		must(t, err)
+		for key := range found.Data {
+			found.Data[key] = value
+		}
+		_, err = settings.Update(t.Context(), found, metav1.UpdateOptions{FieldManager: "kubectl-edit"})
+		must(t, err)
+	}
+	before := l.outcome().objects
+	l.run(l.upgrade(), &killer{})
+	own("edited")
+	l.run(l.rollback(), &killer{})
+	if after := l.outcome().objects; after != before {
+		t.Errorf("after the rollback the objects are\n%s\nwant\n%s", after, before)
+	}
+	own("edited")
+	edited := l.outcome().objects
+	if _, err := l.client(&killer{}).Adopt(bounded(t), l.mark("adopt-edited")); err == nil || !strings.Contains(err.Error(), "kubectl-edit") {
+		t.Errorf("Adopt() = %v", err)
+	}
+	if after := l.outcome().objects; after != edited {
+		t.Errorf("after the adoption the objects are\n%s\nwant\n%s", after, edited)
+	}
+}
+
 // An interloper is the transport of a process during whose action another client of Helm acts.
 type interloper struct {
 	next  http.RoundTripper
