@@ -181,8 +181,8 @@ func validate(r *refitv1alpha1.RecipeStep) error {
 	case r.Recreate != nil:
 		return validateObjects(r.Recreate.RecipeObjects)
 	case r.Patch != nil:
-		if !strings.HasPrefix(r.Patch.Path, "/") {
-			return fmt.Errorf("path %q is not a JSON pointer", r.Patch.Path)
+		if err := validatePath(r.Patch.Path); err != nil {
+			return err
 		}
 		if err := validateVariables(r.Patch.Value); err != nil {
 			return err
@@ -202,6 +202,19 @@ func validateVerify(v *refitv1alpha1.RecipeVerify) error {
 		return fmt.Errorf("images %q is not %s", v.Images, refitv1alpha1.VerifyOnlyOfRelease)
 	case v.Soak.Duration < 0 || v.Soak.Duration > maxSoak:
 		return fmt.Errorf("soak must be at most %s", maxSoak)
+	}
+	return nil
+}
+
+// validatePath refuses fields that identify an object, or that a patch does not change: the API
+// server ignores those of a status.
+func validatePath(path string) error {
+	top, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch {
+	case !strings.HasPrefix(path, "/"):
+		return fmt.Errorf("path %q is not a JSON pointer", path)
+	case slices.Contains([]string{"", "apiVersion", "kind", "metadata", "status"}, top):
+		return fmt.Errorf("path %q is not a field of the specification", path)
 	}
 	return nil
 }
