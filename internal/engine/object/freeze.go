@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +95,15 @@ func (f *Freezer) Frozen(ctx context.Context) (components []string, err error) {
 	for i := range policies.Items {
 		components = append(components, policies.Items[i].Labels[labelFreeze])
 	}
-	return components, nil
+	var bindings admissionregistrationv1.ValidatingAdmissionPolicyBindingList
+	if err := f.Client.List(ctx, &bindings, client.HasLabels{labelFreeze}); err != nil {
+		return nil, fmt.Errorf("cannot list the freezes: %w", err)
+	}
+	for i := range bindings.Items {
+		components = append(components, bindings.Items[i].Labels[labelFreeze])
+	}
+	slices.Sort(components)
+	return slices.Compact(components), nil
 }
 
 // until probes the API server until it denies a ConfigMap, or no longer does.
@@ -104,7 +113,8 @@ func (f *Freezer) until(ctx context.Context, component, probe string, denied boo
 		err := f.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: probe, Namespace: f.Namespace}}, client.DryRunAll)
 		isDenied := apierrors.IsForbidden(err) && strings.Contains(err.Error(), "'"+name(component)+"'")
 		last = err
-		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+		// A ConfigMap of that name may exist; policies are applied first.
+		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) && !apierrors.IsAlreadyExists(err) {
 			return false, nil
 		}
 		return isDenied == denied, nil // a policy of somebody else may deny the probe, too

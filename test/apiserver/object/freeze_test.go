@@ -149,6 +149,37 @@ func TestFreezesOfTwoComponents(t *testing.T) {
 	w.thaw("one-more")
 }
 
+// A dry run of a ConfigMap that exists returns another error than that of one that is denied.
+func TestAProbeThatExists(t *testing.T) {
+	w := newWorld(t)
+	w.freeze("probed", leases("CREATE"))
+	probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "refit-freeze-probed", Namespace: "default"}}
+	w.thaw("probed")
+	if err := w.freezer.Client.Create(w.context(), probe); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.freezer.Client.Delete(context.WithoutCancel(t.Context()), probe) })
+	w.freeze("probed", leases("CREATE"))
+	w.thaw("probed")
+}
+
+// Somebody may delete the policy, and not its binding.
+func TestABindingThatIsLeft(t *testing.T) {
+	w := newWorld(t)
+	w.freeze("left", leases("CREATE"))
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "refit-freeze-left"}}
+	if err := w.freezer.Client.Delete(w.context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	if frozen, err := w.freezer.Frozen(w.context()); err != nil || !slices.Contains(frozen, "left") {
+		t.Errorf("Frozen() = %v, %v", frozen, err)
+	}
+	w.thaw("left")
+	if frozen, err := w.freezer.Frozen(w.context()); err != nil || slices.Contains(frozen, "left") {
+		t.Errorf("Frozen() = %v, %v", frozen, err)
+	}
+}
+
 // A cluster may have a policy of its own that denies the probe.
 func TestAPolicyOfOthersDeniesTheProbe(t *testing.T) {
 	w := newWorld(t)
