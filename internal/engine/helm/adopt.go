@@ -40,7 +40,7 @@ func (c *Client) Adopt(ctx context.Context, mark Mark) (int, error) {
 	run.Version, run.DisableHooks, run.Description = source.Version, true, mark.String()
 	run.WaitStrategy = kube.HookOnlyStrategy
 	if err := run.Run(s.Name); err != nil {
-		return 0, c.failed("adopt", s.settle(err))
+		return 0, c.failed("adopt", c.settle(s, err))
 	}
 	return last.Version + 1, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/kube"
@@ -28,6 +29,9 @@ import (
 // Helm derives the field manager from the name of the binary; with another one, users could not
 // continue with Helm's CLI without conflicts.
 func init() { kube.ManagedFieldsManager = "helm" }
+
+// settleTimeout bounds the last write of an action whose context has ended.
+const settleTimeout = 10 * time.Second
 
 // A Client changes one release. Its methods must not run concurrently.
 type Client struct {
@@ -134,12 +138,20 @@ func (s *session) retry(pending *release.Release) error {
 }
 
 // settle changes the revision of a failed action to failed: Helm leaves it pending after some
-// errors of a rollback, and refuses the release from then on. It returns the error of the action.
-func (s *session) settle(cause error) error {
-	if s.driver.created == "" {
+// errors of a rollback, and after the end of the context, and refuses the release from then on. It
+// returns the error of the action.
+func (c *Client) settle(s *session, cause error) error {
+	key := s.driver.created
+	if key == "" {
 		return cause
 	}
-	record, err := s.driver.Driver.Get(s.driver.created)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), settleTimeout)
+	defer cancel()
+	last, err := c.open(ctx, s.driver.mark)
+	if err != nil {
+		return cause
+	}
+	record, err := last.driver.Get(key)
 	if err != nil {
 		return cause // the next attempt unlocks it
 	}
@@ -148,7 +160,8 @@ func (s *session) settle(cause error) error {
 		return cause
 	}
 	r.Info.Status, r.Info.Description = rcommon.StatusFailed, cause.Error()
-	if err := s.store.Update(r); err != nil {
+	last.driver.created = key
+	if err := last.store.Update(r); err != nil {
 		return fmt.Errorf("%w; cannot unlock revision %d: %w", cause, r.Version, err)
 	}
 	return cause

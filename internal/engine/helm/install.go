@@ -37,7 +37,7 @@ func (c *Client) Install(ctx context.Context, mark Mark, u Upgrade) error {
 	run.WaitStrategy, run.WaitOptions = kube.HookOnlyStrategy, []kube.WaitOption{kube.WithWaitContext(waiting)}
 	run.PostRenderer = replacement(append(append([]Object{}, u.Rendering.Objects...), s.owned(u.Rendering.Hooks)...))
 	if _, err := run.RunWithContext(context.WithoutCancel(ctx), content, copyValues(u.Values)); err != nil {
-		return c.failed("install", s.settle(err))
+		return c.failed("install", c.settle(s, err))
 	}
 	return nil
 }

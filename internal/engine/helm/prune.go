@@ -18,7 +18,7 @@ func (c *Client) Prune(ctx context.Context, keep int) error {
 	if err != nil {
 		return fmt.Errorf("cannot delete old revisions: %w", err)
 	}
-	for _, r := range history[:max(0, len(history)-keep)] {
+	for _, r := range history[:max(0, len(history)-max(0, keep))] {
 		if r.Info.Status == rcommon.StatusDeployed || r.Info.Status.IsPending() {
 			continue
 		}

@@ -45,7 +45,7 @@ func (c *Client) Rollback(ctx context.Context, mark Mark, to int, deletions []Re
 	run.ForceConflicts = target.ApplyMethod == string(release.ApplyMethodServerSideApply)
 	run.WaitStrategy, run.WaitOptions = kube.HookOnlyStrategy, []kube.WaitOption{kube.WithWaitContext(waiting)}
 	if err := run.Run(s.Name); err != nil {
-		return c.failed("roll back", s.settle(err))
+		return c.failed("roll back", c.settle(s, err))
 	}
 	return nil
 }

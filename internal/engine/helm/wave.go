@@ -58,7 +58,7 @@ func (c *Client) Wave(ctx context.Context, mark Mark, u Upgrade, w Wave) error {
 		return c.failed("upgrade", err)
 	}
 	if err := s.upgrade(mark, u, append(objects, s.owned(u.Rendering.Hooks)...), w.Last); err != nil {
-		return c.failed("upgrade", s.settle(err))
+		return c.failed("upgrade", c.settle(s, err))
 	}
 	return nil
 }

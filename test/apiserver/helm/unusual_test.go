@@ -330,7 +330,8 @@ func TestAnUpgradeOfAnotherClientMeanwhile(t *testing.T) {
 	}
 }
 
-// TestAContextThatEnds cancels an action after each of its writes. The next attempt completes it.
+// TestAContextThatEnds cancels an action after some of its writes. The release is not locked, and
+// the next attempt completes the action.
 func TestAContextThatEnds(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
@@ -343,6 +344,11 @@ func TestAContextThatEnds(t *testing.T) {
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &cancelingTransport{k, next} })
 		if err := steps[2].run(ctx, helm.New(t.Context(), config, l.release, discard)); err == nil {
 			t.Errorf("canceled at write %d: Wave() returned no error", at)
+		}
+		record, err := l.client(&killer{}).Newest(bounded(t))
+		must(t, err)
+		if mark, ours := record.Mark(); record.Status != "failed" || !ours || mark.Step != "wave-2" {
+			t.Errorf("canceled at write %d: the record is %s: %s", at, record.Status, record.Description)
 		}
 		l.run(steps[2:], &killer{})
 		l.run(l.rollback(), &killer{})
