@@ -20,6 +20,7 @@ const (
 	maxManifest = 64 << 10
 	maxRelease  = 1 << 20
 	maxKey      = 4 << 10
+	maxCharts   = 128
 
 	connectTimeout = 10 * time.Second
 	answerTimeout  = 30 * time.Second
