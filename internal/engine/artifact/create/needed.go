@@ -62,15 +62,15 @@ func (m *builder) checkNeeded(archs map[string]bool) error {
 	for _, image := range m.Images {
 		for _, arch := range slices.Sorted(maps.Keys(archs)) {
 			if !m.hasNeeded(image.Name, arch) {
-				missing = append(missing, fmt.Sprintf("\n  %s for %s (%s)", image.Name, arch, image.By))
+				missing = append(missing, fmt.Sprintf("%s for %s (%s)", image.Name, arch, image.By))
 			}
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("images of components are missing:%s\nAdd an archive of each to a --from directory (`docker save`, `ctr images export`), "+
-		"or take them from their registries with --online", strings.Join(missing, ""))
+	return fmt.Errorf("images of components are missing: %s. Add an archive of each to a --from directory (`docker save`, `ctr images export`), "+
+		"or take them from their registries with --online", strings.Join(missing, ", "))
 }
 
 // onlineNeeded adds the images of components from their own registries. Only those of the
