@@ -37,7 +37,8 @@ without a signature: compare their digests and accept them with --accept-digest.
 metadata, signatures and archives. Hosts must reach these addresses or a mirror of them.
 --for-cluster selects the files for the hosts of a cluster; --kind and --arch do so without one.
 
-The command fails if its result cannot upgrade a kubeadm host, and lists what is missing.`,
+With --components, the command packs the Helm charts of a file and renders them, so that their images
+are in the ClusterRelease, too. It fails if its result cannot upgrade a host, and lists what is missing.`,
 		Example: a.example(
 			"# Create a ClusterRelease from a directory", "release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
 			"# Create one without runc from two directories", "release create --kubernetes v1.36.3 --from bin --from images --without runc > v1.36.3.json",
@@ -82,6 +83,7 @@ func addCreationFlags(cmd *cobra.Command, a *app, c *release.Creation) {
 	flags.StringVar(&c.Etcd, "etcd", "", "the `TAG` of the etcd image (default the one that kubeadm requires)")
 	flags.StringVar(&c.CoreDNS, "coredns", "", "the `TAG` of the CoreDNS image (default the one that kubeadm requires)")
 	flags.StringVar(&c.Pause, "pause", "", "the `TAG` of the pause image (default the one that kubeadm requires)")
+	flags.StringVar(&c.ComponentsFile, "components", "", "a `FILE` that lists components: Helm charts that are upgraded with the cluster")
 	flags.StringArrayVar(&c.Without, "without", nil, "omit a `PART`: "+strings.Join(create.Optional(), ", "))
 	c.AddDownloads(flags.StringVar)
 	flags.StringVar(&c.Servers.Packages, "packages", upstream.Packages, "with --online: the `URL` of the package repositories")

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
@@ -18,8 +17,9 @@ func newReleaseSignCommand(a *app) *cobra.Command {
 		Use:   "sign FILE",
 		Short: "Sign a ClusterRelease",
 		Long: `Sign the output of "release create" and write a ClusterRelease object to standard output, for
-"kubectl apply --server-side". Review the file before you sign it: hosts install its content and
-nothing else. Without --key, your own key signs it. The command prompts for the key's passphrase.
+"kubectl apply --server-side", after the charts of its components. Review the file before you sign
+it: hosts install its content and nothing else. Without --key, your own key signs it. The command
+prompts for the key's passphrase.
 
 A ClusterRelease in a cluster is immutable. Another one for the same version needs another --name.`,
 		Example: a.example(
@@ -29,11 +29,7 @@ A ClusterRelease in a cluster is immutable. Another one for the same version nee
 		),
 		Args: oneFile("the output of refit release create"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			manifest, err := s.SignFile(cmd.Context(), args[0], a.ReadFile)
-			if err != nil {
-				return err
-			}
-			return a.PrintEncoded(document.YAML(manifest))
+			return a.PrintEncoded(s.SignFile(cmd.Context(), args[0], a.ReadFile))
 		},
 	}
 	addSignerFlags(cmd, a, s)
@@ -63,10 +59,11 @@ func newReleaseVerifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "Verify the signature and the files of a ClusterRelease",
-		Long: `Verify a ClusterRelease as a host does: it is valid, and signed by a key that you trust. With
---from, the command also reads every file of the ClusterRelease from a source and compares it with
-its signed digest. A source is a directory, a web server (https://..., http://...) or an OCI layout
-(oci:/path), as on hosts. Exits with 1 if a file is missing or differs.`,
+		Long: `Verify a ClusterRelease as a host does: it is valid, and signed by a key that you trust, and so are
+its components and their charts. With --from, the command also reads every file of the ClusterRelease
+from a source and compares it with its signed digest. A source is a directory, a web server
+(https://..., http://...) or an OCI layout (oci:/path), as on hosts. Exits with 1 if a file is missing
+or differs.`,
 		Example: a.example(
 			"# Verify the signature", "release verify v1.36.3.yaml --key keys/refit-release.pem",
 			"# Verify the files as well", "release verify v1.36.3.yaml --key /etc/refit/keys --from /srv/refit",

@@ -27,6 +27,9 @@ type ReleaseContent struct {
 
 	Content refitv1alpha1.ReleasePayload `json:"content"`
 
+	// Components have an envelope of their own, which names the digest.
+	Components []refitv1alpha1.ReleaseComponent `json:"components,omitempty"`
+
 	// Compared is the result of comparing the files with the signed digests.
 	Compared *Compared `json:"compared,omitempty"`
 }

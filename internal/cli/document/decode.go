@@ -41,22 +41,30 @@ func Decode(document []byte, into runtime.Object) error {
 // Only returns the only YAML document of a file that is not empty. With two of them, taking the
 // first would be a guess.
 func Only(raw []byte, kind string) ([]byte, error) {
+	all, err := All(raw)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) > 1:
+		return nil, fmt.Errorf("it holds more than one object: give it one %s", kind)
+	}
+	return all[0], nil
+}
+
+// All returns the YAML documents of a file that are not empty. There is at least one.
+func All(raw []byte) (out [][]byte, err error) {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(raw)))
-	var only []byte
 	for {
 		document, err := reader.Read()
 		switch {
-		case errors.Is(err, io.EOF) && only == nil:
+		case errors.Is(err, io.EOF) && out == nil:
 			return nil, errors.New("the file is empty")
 		case errors.Is(err, io.EOF):
-			return only, nil
+			return out, nil
 		case err != nil:
 			return nil, err
-		case len(bytes.TrimSpace(document)) == 0:
-			continue
-		case only != nil:
-			return nil, fmt.Errorf("it holds more than one object: give it one %s", kind)
+		case len(bytes.TrimSpace(document)) > 0:
+			out = append(out, document)
 		}
-		only = document
 	}
 }

@@ -13,12 +13,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/artifact/charts"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
@@ -27,6 +29,8 @@ type Releases interface {
 	Release(ctx context.Context, name string) (*refitv1alpha1.ClusterRelease, error)
 	MayCreateRelease(ctx context.Context) error
 	CreateRelease(ctx context.Context, release *refitv1alpha1.ClusterRelease) error
+	// Objects returns a client for the charts of components.
+	Objects() client.Client
 }
 
 // Installation is what is installed in a cluster: *install.Cluster.
@@ -68,19 +72,24 @@ func (a *Addition) Add(ctx context.Context, cluster string, installed Installati
 	if err != nil {
 		return nil, err
 	}
-	payload, err := artifact.ParsePayload(raw)
+	content, err := parseContent(raw)
 	if err != nil {
 		return nil, err
 	}
+	payload := content.payload
 	name := a.nameOf(&payload)
 	result := cliv1alpha1.NewAddedRelease(cluster, name, payload.Kubernetes, public.ID)
-	result.Existed, err = within(ctx, a.Timeout, func(ctx context.Context) (bool, error) { return has(ctx, to, name, payload, keys) })
-	if err != nil || result.Existed {
-		return result, err
+	result.Existed, err = within(ctx, a.Timeout, func(ctx context.Context) (bool, error) { return has(ctx, to, name, content, keys) })
+	if err != nil {
+		return nil, err
+	}
+	if result.Existed { // a chart may be missing all the same
+		return result, a.putCharts(ctx, to, sortedCharts(content.charts))
 	}
 	if a.Confirm != nil {
-		content := Content(name, cliv1alpha1.TrustUnsigned, artifact.Release{Payload: payload})
-		if _, err := fmt.Fprintf(a.Log, "\n%s\n", text.Release(&content)); err != nil {
+		opened := Opened{artifact.Release{Payload: payload}, content.components.Components}
+		shown := opened.document(name, cliv1alpha1.TrustUnsigned)
+		if _, err := fmt.Fprintf(a.Log, "\n%s\n", text.Release(&shown)); err != nil {
 			return nil, fmt.Errorf("cannot show the content: %w", err)
 		}
 		question := fmt.Sprintf("Sign this content with the key %s and add it to %s as %s? Its hosts can then install it.", public.ID, cluster, name)
@@ -99,12 +108,25 @@ func (a *Addition) Add(ctx context.Context, cluster string, installed Installati
 	if a.Changing != nil {
 		a.Changing()
 	}
+	if err := a.putCharts(ctx, to, signed.Charts); err != nil {
+		return nil, err
+	}
 	return within(ctx, a.Timeout, func(ctx context.Context) (*cliv1alpha1.AddedRelease, error) {
 		if err := to.CreateRelease(ctx, release); err != nil {
 			return nil, fmt.Errorf("cannot add the ClusterRelease: %w", err)
 		}
 		return result, nil
 	})
+}
+
+// putCharts stores the charts of a ClusterRelease before the ClusterRelease itself.
+func (a *Addition) putCharts(ctx context.Context, to Releases, archives [][]byte) error {
+	for _, archive := range archives {
+		if _, err := within(ctx, a.Timeout, func(ctx context.Context) (any, error) { return nil, charts.Put(ctx, to.Objects(), archive) }); err != nil {
+			return fmt.Errorf("cannot add the ClusterRelease: %w", err)
+		}
+	}
+	return nil
 }
 
 // within bounds an exchange with the cluster. Prompts and sources are not part of it.
@@ -169,7 +191,7 @@ func pinned(ctx context.Context, installed Installation, public artifact.PublicK
 
 // has reports whether the cluster has a ClusterRelease with this content already that hosts accept.
 // It fails if it has another one of this name, which is immutable.
-func has(ctx context.Context, in Releases, name string, payload refitv1alpha1.ReleasePayload, keys []artifact.PublicKey) (bool, error) {
+func has(ctx context.Context, in Releases, name string, wanted *content, keys []artifact.PublicKey) (bool, error) {
 	existing, err := in.Release(ctx, name)
 	if apierrors.IsNotFound(err) {
 		return false, nil
@@ -178,7 +200,12 @@ func has(ctx context.Context, in Releases, name string, payload refitv1alpha1.Re
 		return false, err
 	}
 	former, err := artifact.Verify(existing.Spec.Envelope, keys)
-	if err == nil && reflect.DeepEqual(former.Payload, payload) && existing.Spec.Kubernetes == payload.Kubernetes {
+	var components artifact.Components
+	if err == nil && existing.Spec.Components != nil {
+		components, err = artifact.VerifyComponents(existing.Spec.Components, former.Digest, keys)
+	}
+	if err == nil && reflect.DeepEqual(former.Payload, wanted.payload) && existing.Spec.Kubernetes == wanted.payload.Kubernetes &&
+		reflect.DeepEqual(components.List, wanted.components.Components) {
 		return true, nil
 	}
 	problem := "other content"

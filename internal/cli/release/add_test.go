@@ -13,6 +13,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
@@ -25,7 +26,10 @@ type target struct {
 	releases map[string]*refitv1alpha1.ClusterRelease
 	created  int
 	refused  error // the user may not create them
+	objects  client.Client
 }
+
+func (c *target) Objects() client.Client { return c.objects }
 
 func (c *target) MayCreateRelease(context.Context) error { return c.refused }
 

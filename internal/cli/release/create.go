@@ -19,6 +19,8 @@ type Creation struct {
 	Upstream bool // take what is missing from Servers
 	Servers  create.Online
 	Kinds    []string // of the hosts, as in kindNames
+	// ComponentsFile lists the components, by the paths of their charts; empty: there are none.
+	ComponentsFile string
 	// Reading starts to report what is read, until its End. It may be nil.
 	Reading func(name string) Reading
 
@@ -120,8 +122,14 @@ func (c *Creation) Create(ctx context.Context, log io.Writer) ([]byte, error) {
 		}
 	}
 	var result create.Result
+	add := &packed{}
 	err := c.read(func(doing func(string)) (err error) {
-		c.Doing = doing
+		if c.ComponentsFile != "" {
+			if add, err = pack(ctx, c.ComponentsFile, c.Kubernetes, doing); err != nil {
+				return err
+			}
+		}
+		c.Doing, c.Images = doing, add.images
 		result, err = create.Payload(ctx, c.Options)
 		return err
 	})
@@ -135,10 +143,12 @@ func (c *Creation) Create(ctx context.Context, log io.Writer) ([]byte, error) {
 		fmt.Fprint(log, text.ReleaseSkipped(madeFrom(&result)))
 		return nil, fmt.Errorf("cannot create the ClusterRelease: %w", err)
 	}
-	if _, err := io.WriteString(log, text.ReleaseMade(madeFrom(&result))); err != nil {
+	made := madeFrom(&result)
+	made.Components = add.components
+	if _, err := io.WriteString(log, text.ReleaseMade(made)); err != nil {
 		return nil, fmt.Errorf("cannot write the summary: %w", err)
 	}
-	return document.JSON(result.Payload)
+	return document.JSON(unsigned{result.Payload, add.components, add.charts})
 }
 
 func madeFrom(r *create.Result) *text.MadeRelease {

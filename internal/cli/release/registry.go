@@ -19,7 +19,9 @@ import (
 	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/artifact/charts"
 	"github.com/refit-dev/refit/internal/engine/artifact/oci"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
@@ -66,7 +68,7 @@ func (r *Registry) Push(ctx context.Context, file string, readFile func(name str
 		return "", exit.AsUsage(err)
 	}
 	name := cmp.Or(loaded.Name, defaultName(version))
-	text, err := loaded.manifest(name, version)
+	text, err := document.YAML(loaded.manifest(name, version))
 	if err != nil {
 		return "", err
 	}
@@ -74,14 +76,14 @@ func (r *Registry) Push(ctx context.Context, file string, readFile func(name str
 	if err := r.PushKey(ctx, to, signer); err != nil {
 		return "", late(err)
 	}
-	digest, err := r.PushRelease(ctx, to, oci.Document{Title: titleOf(name), Version: version, Text: text})
+	digest, err := r.PushRelease(ctx, to, oci.Document{Title: titleOf(name), Version: version, Text: text, Charts: sortedCharts(loaded.charts)})
 	if errors.Is(err, oci.ErrExists) {
 		err = fmt.Errorf("%w. A ClusterRelease is immutable: choose another tag", err)
 	}
 	if err != nil {
 		return "", late(err)
 	}
-	fmt.Fprintf(r.Log, "Pushed ClusterRelease %s of Kubernetes %s, signed by %s\n", name, version, content.KeyID)
+	fmt.Fprintf(r.Log, "Pushed ClusterRelease %s of Kubernetes %s%s, signed by %s\n", name, version, withCharts(loaded.charts), content.KeyID)
 	return strings.TrimSuffix(to.String(), ":"+to.Tag()) + "@" + digest, nil // Pull accepts it
 }
 
@@ -107,6 +109,10 @@ func (r *Registry) Pull(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot pull %s: %w", from, errors.Unwrap(err)) // not the user's mistake
 	}
+	file.charts = map[string][]byte{}
+	for _, archive := range found.Charts {
+		file.charts[charts.Identify(archive).Digest] = archive
+	}
 	content, err := file.Verify(keys)
 	if err != nil {
 		return nil, fmt.Errorf("cannot pull %s: %w", from, err)
@@ -116,15 +122,24 @@ func (r *Registry) Pull(ctx context.Context, address string) ([]byte, error) {
 	if err := cmp.Or(agreesWithTag(from, version), file.isNamed(name), describes(found, name, version)); err != nil {
 		return nil, fmt.Errorf("cannot pull %s: %w", from, err)
 	}
-	text, err := file.manifest(name, version)
+	signed := &Signed{file.manifest(name, version), sortedCharts(file.charts)}
+	text, err := document.YAML(signed.ReleaseManifest)
 	if err != nil {
 		return nil, err
 	}
 	if !sameFields(found.Text, text) {
 		return nil, fmt.Errorf("cannot pull %s: it has fields that are not signed", from)
 	}
-	fmt.Fprintf(r.Log, "Pulled ClusterRelease %s of Kubernetes %s, signed by %s (trusted), digest %s\n", name, version, content.KeyID, digest)
-	return text, nil
+	fmt.Fprintf(r.Log, "Pulled ClusterRelease %s of Kubernetes %s%s, signed by %s (trusted), digest %s\n",
+		name, version, withCharts(file.charts), content.KeyID, digest)
+	return signed.YAML()
+}
+
+func withCharts(archives map[string][]byte) string {
+	if len(archives) == 0 {
+		return ""
+	}
+	return " with " + phrase.Count(len(archives), "chart")
 }
 
 // sameFields reports whether two YAML documents have the same fields.
@@ -211,8 +226,8 @@ func (r *File) isNamed(name string) error {
 
 // manifest returns the object of a signed ClusterRelease, with nothing that is not signed except
 // its name.
-func (r *File) manifest(name, version string) ([]byte, error) {
-	return document.YAML(cliv1alpha1.NewReleaseManifest(name, refitv1alpha1.ClusterReleaseSpec{Kubernetes: version, Envelope: r.envelope}))
+func (r *File) manifest(name, version string) *cliv1alpha1.ReleaseManifest {
+	return cliv1alpha1.NewReleaseManifest(name, refitv1alpha1.ClusterReleaseSpec{Kubernetes: version, Envelope: r.envelope, Components: r.components})
 }
 
 func titleOf(name string) string { return name + ".yaml" }

@@ -209,7 +209,7 @@ func TestCompareReadsEachFileOnceAndListsTheWrongOnes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			compared, err := Compare(t.Context(), content, sources)
+			compared, err := Compare(t.Context(), content.Release, sources)
 			if err != nil || compared.Files != 1 || len(compared.Wrong) != c.wrong {
 				t.Errorf("Compare() = %+v, %v", compared, err)
 			}

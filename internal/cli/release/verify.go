@@ -14,7 +14,7 @@ func (r *File) Show() (cliv1alpha1.ReleaseContent, error) {
 	if signed {
 		trust = cliv1alpha1.TrustUnverified
 	}
-	return Content(r.Name, trust, content), err
+	return content.document(r.Name, trust), err
 }
 
 // VerifyWith returns the document about a ClusterRelease that one of the keys signed. If there are
@@ -32,9 +32,9 @@ func (r *File) VerifyWith(ctx context.Context, keyFiles, from []string) (cliv1al
 	if err != nil {
 		return cliv1alpha1.ReleaseContent{}, err
 	}
-	document := Content(r.Name, cliv1alpha1.TrustVerified, content)
+	document := content.document(r.Name, cliv1alpha1.TrustVerified)
 	if len(sources) > 0 {
-		document.Compared, err = Compare(ctx, content, sources)
+		document.Compared, err = Compare(ctx, content.Release, sources)
 	}
 	return document, err
 }

@@ -28,6 +28,7 @@ func Release(r *cliv1alpha1.ReleaseContent) string {
 	fmt.Fprintf(&b, "Signed   %s\n", Clean(trust(r)))
 	writeFiles(&b, r.Content.Files)
 	writeImages(&b, r.Content.Images)
+	writeComponents(&b, r.Components)
 	writeTotals(&b, r.Content)
 	writeCompared(&b, r.Compared)
 	return b.String()
@@ -84,6 +85,38 @@ func writeImages(b *strings.Builder, images []refitv1alpha1.ReleaseImage) {
 			how = size(i.Archive.Size)
 		}
 		fmt.Fprintf(w, "  %s/%s\t%s\t%s\t%s\n", Clean(i.OS), Clean(i.Arch), Clean(i.Name), where, how)
+	}
+	w.Flush()
+}
+
+func writeComponents(b *strings.Builder, components []refitv1alpha1.ReleaseComponent) {
+	if len(components) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nComponents\n")
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, c := range components {
+		var details []string
+		switch c.Place {
+		case refitv1alpha1.PlaceBefore:
+			details = append(details, "before the control plane")
+		case refitv1alpha1.PlaceAfter:
+			details = append(details, "after the control plane")
+		}
+		if len(c.Needs) > 0 {
+			details = append(details, "needs "+strings.Join(c.Needs, ", "))
+		}
+		if len(c.Recipe) > 0 {
+			details = append(details, "recipe of "+phrase.Count(len(c.Recipe), "step"))
+		}
+		line := []string{"  " + c.Name, c.Version, c.Release.Namespace + "/" + c.Release.Name, size(c.Chart.Size)}
+		if len(details) > 0 {
+			line = append(line, strings.Join(details, "; "))
+		}
+		for i := range line {
+			line[i] = Clean(line[i])
+		}
+		fmt.Fprintln(w, strings.Join(line, "\t"))
 	}
 	w.Flush()
 }

@@ -11,9 +11,10 @@ import (
 
 // MadeRelease describes how a ClusterRelease was made.
 type MadeRelease struct {
-	Payload  refitv1alpha1.ReleasePayload
-	Skipped  []SkippedFiles
-	Warnings []string
+	Payload    refitv1alpha1.ReleasePayload
+	Components []refitv1alpha1.ReleaseComponent
+	Skipped    []SkippedFiles
+	Warnings   []string
 }
 
 // SkippedFiles are files that were skipped for the same reason.
@@ -32,6 +33,13 @@ func ReleaseMade(r *MadeRelease) string {
 		fmt.Fprintf(&b, "; with %s", Clean(with))
 	}
 	fmt.Fprintln(&b)
+	if len(r.Components) > 0 {
+		var names []string
+		for _, c := range r.Components {
+			names = append(names, c.Name+" "+c.Version)
+		}
+		fmt.Fprintf(&b, "Components: %s\n", Clean(phrase.List(names)))
+	}
 	b.WriteString(ReleaseSkipped(r))
 	return b.String()
 }

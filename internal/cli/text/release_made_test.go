@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
 func TestNextStepsOfAnAddedReleaseSelectIt(t *testing.T) {
@@ -15,5 +16,26 @@ func TestNextStepsOfAnAddedReleaseSelectIt(t *testing.T) {
 		if got := AddedRelease(cliv1alpha1.NewAddedRelease("prod", name, "v1.36.3", "SHA256:x"), "refit"); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+}
+
+func TestComponentsOfARelease(t *testing.T) {
+	components := []refitv1alpha1.ReleaseComponent{
+		{Name: "operator", Version: "v1.2.0", Release: refitv1alpha1.HelmRelease{Namespace: "system", Name: "operator"}, Chart: refitv1alpha1.ComponentChart{Size: 2048}},
+		{
+			Name: "app", Version: "3.0.0", Release: refitv1alpha1.HelmRelease{Namespace: "app", Name: "app"}, Chart: refitv1alpha1.ComponentChart{Size: 4096},
+			Place: refitv1alpha1.PlaceBefore, Needs: []string{"operator"}, Recipe: make([]refitv1alpha1.RecipeStep, 3),
+		},
+	}
+	const want = `
+Components
+  operator  v1.2.0  system/operator  2 KiB
+  app       3.0.0   app/app          4 KiB  before the control plane; needs operator; recipe of 3 steps
+`
+	if got := Release(&cliv1alpha1.ReleaseContent{Components: components}); !strings.Contains(got, want) {
+		t.Errorf("%s", got)
+	}
+	if got := ReleaseMade(&MadeRelease{Components: components}); !strings.Contains(got, "\nComponents: operator v1.2.0 and app 3.0.0\n") {
+		t.Errorf("%s", got)
 	}
 }

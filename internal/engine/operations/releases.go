@@ -32,3 +32,6 @@ func (c *Cluster) MayCreateRelease(ctx context.Context) error {
 func (c *Cluster) CreateRelease(ctx context.Context, release *refitv1alpha1.ClusterRelease) error {
 	return c.Client.Create(ctx, release)
 }
+
+// Objects returns a client for other objects, such as the charts of a ClusterRelease.
+func (c *Cluster) Objects() client.Client { return c.Client }
