@@ -131,8 +131,8 @@ func (p *placement) readOffers() error {
 	return nil
 }
 
-// target returns the version that a component has at the end: the last one of the last
-// ClusterRelease that has the component, and the matrix of that one.
+// target returns the last version of the last ClusterRelease that has the component, and the matrix
+// of that one. A component has it at the end unless it is dropped.
 func (p *placement) target(name string) (offer, Matrix, error) {
 	last := p.offers[name][len(p.offers[name])-1]
 	matrix, err := ParseMatrix(last.Fits)
@@ -149,10 +149,13 @@ func (p *placement) place(name string, installed []Installed) error {
 	}
 	at := slices.IndexFunc(installed, func(i Installed) bool { return i.Name == name })
 	if at < 0 {
-		p.install(target, matrix)
+		if !p.dropped(target) {
+			p.install(target, matrix)
+		}
 		return nil
 	}
-	current, err := parseVersion(installed[at].Version)
+	from := installed[at].Version // as its chart has it
+	current, err := parseVersion(from)
 	if err != nil {
 		return fmt.Errorf("component %s: %w", name, err)
 	}
@@ -170,20 +173,24 @@ func (p *placement) place(name string, installed []Installed) error {
 			return nil
 		}
 		p.placed = append(p.placed, Placed{
-			Action: Upgrade, Component: name, From: current.String(), To: next.Version, Hop: hop, Before: true, Release: next.release,
+			Action: Upgrade, Component: name, From: from, To: next.Version, Hop: hop, Before: true, Release: next.release,
 			Reason: beforeReason(target, current, p.hops[hop].Kubernetes, matrix.Fits(current, p.kubernetes[hop+1])),
 		})
-		current = next.version
+		from, current = next.Version, next.version
 	}
-	if current.LessThan(target.version) {
-		p.after(target, matrix, current)
+	if current.LessThan(target.version) && !p.dropped(target) {
+		p.after(target, matrix, from)
 	}
 	return nil
 }
 
+// dropped reports whether the last ClusterRelease no longer has a component. It is not installed
+// then, and changes only where its version would not run.
+func (p *placement) dropped(target offer) bool { return target.release < len(p.hops)-1 }
+
 // isFirst reports whether the publisher wants the target before the first control plane.
 func (p *placement) isFirst(target offer, hop int, current *version.Version, m Matrix) bool {
-	return hop == 0 && target.Place == refitv1alpha1.PlaceBefore && current.LessThan(target.version) &&
+	return hop == 0 && target.Place == refitv1alpha1.PlaceBefore && !p.dropped(target) && current.LessThan(target.version) &&
 		m.Fits(target.version, p.kubernetes[0]) && m.Fits(target.version, p.kubernetes[1])
 }
 
@@ -222,15 +229,15 @@ func (p *placement) reach(m Matrix, v *version.Version, hop int) int {
 }
 
 // after upgrades a component to its target as late as it may: after the last control plane.
-func (p *placement) after(target offer, m Matrix, current *version.Version) {
+func (p *placement) after(target offer, m Matrix, from string) {
 	last := len(p.hops) - 1
 	if !m.Fits(target.version, p.kubernetes[last+1]) {
 		p.doesNotFit(target)
 		return
 	}
 	p.placed = append(p.placed, Placed{
-		Action: Upgrade, Component: target.Name, From: current.String(), To: target.Version, Hop: last, Release: target.release,
-		Reason: fmt.Sprintf("%s %s runs on Kubernetes %s", target.Name, current, p.hops[last].Kubernetes),
+		Action: Upgrade, Component: target.Name, From: from, To: target.Version, Hop: last, Release: target.release,
+		Reason: fmt.Sprintf("%s %s runs on Kubernetes %s", target.Name, from, p.hops[last].Kubernetes),
 	})
 }
 
@@ -265,8 +272,14 @@ func (p *placement) remove(installed []Installed) {
 		if !i.ByRefit || len(offers) == 0 || offers[len(offers)-1].release == last || offers[len(offers)-1].OnRemove != refitv1alpha1.RemoveUninstall {
 			continue
 		}
+		from := i.Version
+		for _, placed := range p.placed {
+			if placed.Component == i.Name {
+				from = placed.To // it was upgraded on the way
+			}
+		}
 		p.placed = append(p.placed, Placed{
-			Action: Remove, Component: i.Name, From: i.Version, Hop: last, Release: offers[len(offers)-1].release,
+			Action: Remove, Component: i.Name, From: from, Hop: last, Release: offers[len(offers)-1].release,
 			Reason: "the target no longer has it",
 		})
 	}

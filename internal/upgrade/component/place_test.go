@@ -151,6 +151,25 @@ func TestPlacement(t *testing.T) {
 			want:      []string{"Remove a 1.0.0 after the control plane of v1.37.1: the target no longer has it"},
 		},
 		{
+			situation: "a component that only an earlier hop offers",
+			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{offerOf("a", "2.0.0"), offerOf("b", "2.0.0")}}, {"v1.37.1", nil}},
+			installed: []Installed{{Name: "a", Version: "1.0.0"}},
+		},
+		{
+			situation: "a component that the publisher places before the control plane, and that the target drops",
+			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "2.0.0"), before)}}, {"v1.37.1", nil}},
+			installed: []Installed{{Name: "a", Version: "1.0.0"}},
+		},
+		{
+			situation: "a component that the target drops, and that does not run on the next Kubernetes",
+			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "v2.0.0", fits...), uninstall)}}, {"v1.37.1", nil}},
+			installed: []Installed{{Name: "a", Version: "v1.0.0", ByRefit: true}},
+			want: []string{
+				"Upgrade a v1.0.0 → v2.0.0 before the control plane of v1.36.3: a 1.0.0 does not run on Kubernetes v1.36.3",
+				"Remove a v2.0.0 after the control plane of v1.37.1: the target no longer has it",
+			},
+		},
+		{
 			situation: "the target no longer has two components, of which one needs the other",
 			hops: []Release{
 				{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(with(offerOf("a", "1.0.0"), needsB), uninstall), with(offerOf("b", "1.0.0"), uninstall)}},
