@@ -38,9 +38,13 @@ type observation struct {
 	servers map[string]serverPod // of API servers, by node; readPods
 	// Namespace/name, nil if not readable; readServices.
 	services map[string]bool
-	leases   map[string]lease             // of kube-system, by name; readLeases
-	stores   []refitv1alpha1.BackupStore  // readBackupStores
-	backups  []refitv1alpha1.EtcdBackup   // of operations; readBackups
+	leases   map[string]lease            // of kube-system, by name; readLeases
+	stores   []refitv1alpha1.BackupStore // readBackupStores
+	backups  []refitv1alpha1.EtcdBackup  // of operations; readBackups
+	// readComponents and readComponentUpgrades.
+	components        []refitv1alpha1.Component
+	componentUpgrades []refitv1alpha1.ComponentUpgrade
+
 	versions map[string]map[string]string // resourceVersions by kind and name; noteVersion
 	// Versions that a watch has, nil without one; set before the first reader.
 	watchedVersions map[string]map[string]string

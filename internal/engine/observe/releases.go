@@ -55,25 +55,62 @@ func releaseOf(r *refitv1alpha1.ClusterRelease) cluster.Release {
 	case needed > version: // agents refuse it
 		out.Error = fmt.Sprintf("the signed payload needs version %d, but the envelope has version %d", needed, version)
 	}
+	if len(r.Spec.Components) > 0 {
+		components, err := openComponents(r.Spec.Components, out.Digest)
+		if out.Components = components; err != nil {
+			out.ComponentsError = err.Error()
+		}
+	}
 	return out
+}
+
+// openComponents decodes the components of a ClusterRelease. Only refit-components verifies their
+// signature.
+func openComponents(raw []byte, release string) ([]refitv1alpha1.ReleaseComponent, error) {
+	e, err := parseEnvelope(raw)
+	if err != nil {
+		return nil, err
+	}
+	if e.PayloadType != refitv1alpha1.ComponentsPayloadType {
+		return nil, fmt.Errorf("the envelope of the components contains %q, not %s", e.PayloadType, refitv1alpha1.ComponentsPayloadType)
+	}
+	var payload refitv1alpha1.ComponentsPayload
+	if err := json.Unmarshal(e.Payload, &payload); err != nil {
+		return nil, fmt.Errorf("cannot parse the signed components: %w", err)
+	}
+	if payload.Release != release {
+		return nil, fmt.Errorf("the components are signed for the release %s, not for %s", payload.Release, release)
+	}
+	return payload.Components, nil
 }
 
 // openEnvelope returns the payload of a DSSE envelope, and its version.
 func openEnvelope(raw []byte) (payload []byte, version int32, err error) {
-	var envelope struct {
-		PayloadType string            `json:"payloadType"`
-		Payload     []byte            `json:"payload"` // encoding/json decodes the base64
-		Signatures  []json.RawMessage `json:"signatures"`
+	e, err := parseEnvelope(raw)
+	if err != nil {
+		return nil, 0, err
 	}
-	if err := json.Unmarshal(raw, &envelope); err != nil {
-		return nil, 0, fmt.Errorf("cannot parse the envelope: %w", err)
-	}
-	if version = refitv1alpha1.PayloadVersion(envelope.PayloadType); version == 0 {
-		return nil, 0, fmt.Errorf("the envelope contains %q, not a ClusterRelease up to version %d (%s)", envelope.PayloadType,
+	if version = refitv1alpha1.PayloadVersion(e.PayloadType); version == 0 {
+		return nil, 0, fmt.Errorf("the envelope contains %q, not a ClusterRelease up to version %d (%s)", e.PayloadType,
 			refitv1alpha1.MaxPayloadVersion, refitv1alpha1.PayloadType(refitv1alpha1.MaxPayloadVersion))
 	}
-	if len(envelope.Signatures) == 0 {
-		return nil, 0, errors.New("the envelope is not signed")
+	return e.Payload, version, nil
+}
+
+// envelope is a DSSE envelope.
+type envelope struct {
+	PayloadType string            `json:"payloadType"`
+	Payload     []byte            `json:"payload"` // encoding/json decodes the base64
+	Signatures  []json.RawMessage `json:"signatures"`
+}
+
+func parseEnvelope(raw []byte) (envelope, error) {
+	var e envelope
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return e, fmt.Errorf("cannot parse the envelope: %w", err)
 	}
-	return envelope.Payload, version, nil
+	if len(e.Signatures) == 0 {
+		return e, errors.New("the envelope is not signed")
+	}
+	return e, nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // World is a cluster during an operation. Every Snapshot has the watched state of nodes, orders,
-// reports, operations, backups and ClusterReleases. Everything else, above all pods, is read from
+// reports, operations, backups, components and ClusterReleases. Everything else, above all pods, is read from
 // the API at intervals and kept folded. Each full read also shows what a stalled watch has missed:
 // of each object the newer version counts.
 type World struct {
@@ -40,8 +40,8 @@ type openedRelease struct {
 }
 
 // NewWorld returns a World. watched must have Nodes, NodeUpgrades, NodeReports, ClusterUpgrades and
-// ClusterReleases, which may be trimmed by Trim. It also has EtcdBackups and BackupStores, unless
-// the cluster does not serve them.
+// ClusterReleases, which may be trimmed by Trim. It also has EtcdBackups and BackupStores, and
+// Components and ComponentUpgrades, unless the cluster does not serve them.
 func NewWorld(reader *Reader, watched Watched) *World {
 	return &World{reader: reader, watched: watched, opened: map[string]openedRelease{}}
 }
@@ -70,6 +70,7 @@ func (w *World) Snapshot(operation *refitv1alpha1.ClusterUpgrade) (*cluster.Snap
 	}
 	s.Others = unfinished(all, operation.Name)
 	w.mergeBackups(&s)
+	w.mergeComponents(&s)
 	return &s, nil
 }
 

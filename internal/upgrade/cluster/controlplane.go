@@ -98,6 +98,10 @@ type Release struct {
 	// PayloadVersion is the version that the signed envelope declares. It is 0 in older snapshots.
 	PayloadVersion int32  `json:"payloadVersion,omitempty"`
 	Error          string `json:"error,omitempty"` // why it cannot be used
+	// Components are the versions of components that it offers. ComponentsError is why they cannot
+	// be used.
+	Components      []refitv1alpha1.ReleaseComponent `json:"components,omitempty"`
+	ComponentsError string                           `json:"componentsError,omitempty"`
 }
 
 // NeededVersion returns the payload version that a host must read: an agent refuses an envelope of

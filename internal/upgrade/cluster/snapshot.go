@@ -46,6 +46,10 @@ type Snapshot struct {
 	// Backups are the EtcdBackups that the Operation has created.
 	Backups      []Backup      `json:"backups,omitempty"`
 	BackupStores []BackupStore `json:"backupStores,omitempty"`
+	// Components are the components of the cluster, and ComponentUpgrades the last order for each,
+	// whichever operation it was for.
+	Components        []Component        `json:"components,omitempty"`
+	ComponentUpgrades []ComponentUpgrade `json:"componentUpgrades,omitempty"`
 	// Installed is whether the cluster serves Refit's CRDs.
 	Installed bool `json:"installed,omitempty"`
 
@@ -91,6 +95,8 @@ const (
 	PartOperations  Part = "ClusterUpgrades"
 	PartBackups     Part = "EtcdBackups"
 	PartStores      Part = "BackupStores"
+	PartComponents  Part = "Components"
+	PartOrders      Part = "ComponentUpgrades"
 	PartActors      Part = "other actors"
 )
 
