@@ -48,8 +48,8 @@ type ClusterUpgradeStatus struct {
 	// +structType=atomic
 	Nodes NodeCounts `json:"nodes,omitzero"`
 
-	// failures lists failed nodes, at most 16; nodes.failed counts all of them. The NodeUpgrade of
-	// a node has the log.
+	// failures lists a failed component and failed nodes, at most 16; nodes.failed counts all of the
+	// nodes. The NodeUpgrade of a node has the log.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -137,8 +137,13 @@ type PlanSummary struct {
 	// stages are the stages of the plan, in order.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=26
+	// +kubebuilder:validation:MaxItems=36
 	Stages []StageSummary `json:"stages,omitempty"`
+	// components are the changes of components, in order.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Components []PlannedComponent `json:"components,omitempty"`
 	// estimate is the estimated duration of the upgrade when the plan was made.
 	// +optional
 	// +kubebuilder:validation:Type=string
@@ -175,25 +180,28 @@ type ReleaseRef struct {
 }
 
 // StageName is the name of a stage.
-// +kubebuilder:validation:Enum=Prefetch;Backup;Rehearsal;ControlPlane;Workers;Verify
+// +kubebuilder:validation:Enum=Prefetch;Backup;Rehearsal;ComponentsBefore;ControlPlane;Components;Workers;Verify
 type StageName string
 
 // The stages.
 const (
-	StagePrefetch     StageName = "Prefetch"
-	StageBackup       StageName = "Backup"
-	StageRehearsal    StageName = "Rehearsal"
-	StageControlPlane StageName = "ControlPlane"
-	StageWorkers      StageName = "Workers"
-	StageVerify       StageName = "Verify"
+	StagePrefetch         StageName = "Prefetch"
+	StageBackup           StageName = "Backup"
+	StageRehearsal        StageName = "Rehearsal"
+	StageComponentsBefore StageName = "ComponentsBefore"
+	StageControlPlane     StageName = "ControlPlane"
+	StageComponents       StageName = "Components"
+	StageWorkers          StageName = "Workers"
+	StageVerify           StageName = "Verify"
 )
 
 // StageSummary summarizes a stage.
 type StageSummary struct {
 	// name is the stage. Prefetch: agents download files and images. Backup: etcd is backed up, and
 	// the backup is restored in a drill. Rehearsal: the new versions run on the restored data.
-	// ControlPlane: control plane nodes are upgraded. Workers: workers are upgraded. Verify: the
-	// cluster is verified.
+	// ComponentsBefore: components are upgraded that would not run on the new version.
+	// ControlPlane: control plane nodes are upgraded. Components: the other components are
+	// upgraded. Workers: workers are upgraded. Verify: the cluster is verified.
 	// +required
 	Name StageName `json:"name,omitempty"`
 	// kubernetes is the version that the stage installs, without a patch version like that of its
@@ -202,13 +210,13 @@ type StageSummary struct {
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// total is the number of nodes that the stage changes. It is 1 for Backup and Rehearsal.
+	// total is the number of nodes or components that the stage changes. It is 1 for Backup and
+	// Rehearsal.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Total int32 `json:"total,omitempty"`
-	// done is the number of those nodes that have completed the stage, or 1 once the backup is
-	// proven.
+	// done is the number of those that have completed the stage, or 1 once the backup is proven.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
@@ -226,6 +234,43 @@ type StageSummary struct {
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
+// PlannedComponent is the change of a component in a plan.
+type PlannedComponent struct {
+	// name is the name of the component.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+	// stage is the stage that changes the component.
+	// +required
+	// +kubebuilder:validation:Enum=ComponentsBefore;Components
+	Stage StageName `json:"stage,omitempty"`
+	// kubernetes is the version of the stage.
+	// +required
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`
+	Kubernetes string `json:"kubernetes,omitempty"`
+	// action is Install, Upgrade or Remove.
+	// +required
+	// +kubebuilder:validation:Enum=Install;Upgrade;Remove
+	Action ComponentAction `json:"action,omitempty"`
+	// from is the version before the change. It is absent if the component is installed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	From string `json:"from,omitempty"`
+	// to is the version after the change. It is absent if the component is removed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	To string `json:"to,omitempty"`
+	// digest is what the plan's hash covers: the digest of the component's offer, or of its signed
+	// chart, values and recipe while the offer cannot be computed yet.
+	// +required
+	// +kubebuilder:validation:MaxLength=71
+	// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
+	Digest string `json:"digest,omitempty"`
+}
+
 // WaitingFor is one thing that an operation waits for.
 type WaitingFor struct {
 	// reason is a CamelCase word for the cause.
@@ -239,6 +284,11 @@ type WaitingFor struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Node string `json:"node,omitempty"`
+	// component is the component that waits or is waited for, if the wait concerns one component.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	Component string `json:"component,omitempty"`
 	// message is what the operation waits for.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -287,14 +337,22 @@ type NodeCounts struct {
 	Skipped int32 `json:"skipped,omitempty"`
 }
 
-// Failure describes a failed node.
+// Failure describes a failed node or component.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.node) != has(self.component)",message="a failure is that of a node or of a component"
 type Failure struct {
 	// node is the node's name.
-	// +required
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Node string `json:"node,omitempty"`
+	// component is the component's name, if it is no node that failed.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	Component string `json:"component,omitempty"`
 	// class is the class of the failure. Transient: Refit retries. ManualInterventionRequired: fix
 	// the cause, then retry. HostBroken: repair the host.
 	// +required

@@ -97,6 +97,10 @@ const (
 	ReasonBackupFailed = "BackupFailed"
 	// ReasonRehearsalFailed: the rehearsal of a hop on the backup has findings.
 	ReasonRehearsalFailed = "RehearsalFailed"
+	// ReasonComponentWaiting: a component waits, or is waited for.
+	ReasonComponentWaiting = "ComponentWaiting"
+	// ReasonComponentFailed: the change of a component failed or was rolled back.
+	ReasonComponentFailed = "ComponentFailed"
 )
 
 // The reasons of the conditions of a ClusterRelease.

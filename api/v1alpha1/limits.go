@@ -10,7 +10,9 @@ const (
 	MaxFailures = 16
 	// MaxHops and MaxStages are how long a plan can be. An EtcdBackup can rehearse all its hops.
 	MaxHops   = 5
-	MaxStages = 26
+	MaxStages = 36
+	// MaxPlannedComponents is how many changes of components a plan can have.
+	MaxPlannedComponents = 32
 	// MaxStatusMessage is the length of an operation's status.message.
 	MaxStatusMessage = 512
 	// MaxWaiting is the number of entries in status.waiting, MaxWaitingMessage and

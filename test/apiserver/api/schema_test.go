@@ -203,6 +203,7 @@ func TestTheConstantsAreTheBounds(t *testing.T) {
 		{"EtcdBackup", "status.rehearsed", maxItems, refitv1alpha1.MaxHops},
 		{"NodeUpgrade", "status.backup.rehearsed", maxItems, refitv1alpha1.MaxHops},
 		{"ClusterUpgrade", "status.plan.stages", maxItems, refitv1alpha1.MaxStages},
+		{"ClusterUpgrade", "status.plan.components", maxItems, refitv1alpha1.MaxPlannedComponents},
 		{"ClusterUpgrade", "status.message", maxLength, refitv1alpha1.MaxStatusMessage},
 		{"NodeUpgrade", "status.left", maxItems, refitv1alpha1.MaxLeft},
 		{"NodeUpgrade", "status.error.message", maxLength, refitv1alpha1.MaxMessage},
