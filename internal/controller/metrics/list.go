@@ -81,4 +81,5 @@ var reasons = []string{
 	refitv1alpha1.ReasonControlPlaneUnhealthy, refitv1alpha1.ReasonTrialRunning, refitv1alpha1.ReasonTrialFailed, refitv1alpha1.ReasonSkew,
 	refitv1alpha1.ReasonReportMissing, refitv1alpha1.ReasonReleaseMissing, refitv1alpha1.ReasonClockSkewed, refitv1alpha1.ReasonOlderOperation,
 	refitv1alpha1.ReasonBackupPending, refitv1alpha1.ReasonBackupFailed, refitv1alpha1.ReasonRehearsalFailed,
+	refitv1alpha1.ReasonComponentWaiting, refitv1alpha1.ReasonComponentFailed,
 }

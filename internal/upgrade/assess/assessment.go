@@ -39,6 +39,7 @@ func (a *Assessment) Blocking() *preflight.Finding {
 // disruptive are the actions that make something unavailable, let an agent do so, or end a claim.
 var disruptive = map[plan.ActionKind]bool{
 	plan.Claim: true, plan.Cordon: true, plan.Drain: true, plan.Apply: true, plan.ReleaseNode: true, plan.Finish: true,
+	plan.ApplyComponent: true,
 }
 
 // Disrupts reports whether the decision contains a disruptive action.

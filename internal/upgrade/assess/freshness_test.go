@@ -58,6 +58,7 @@ func TestWhichDecisionsNeedARecentSnapshot(t *testing.T) {
 		"a cordon":                {Assessment{Decision: doing(plan.Cordon)}, true},
 		"a drain":                 {Assessment{Decision: doing(plan.Drain)}, true},
 		"a change":                {Assessment{Decision: doing(plan.Apply)}, true},
+		"a component":             {Assessment{Decision: doing(plan.ApplyComponent)}, true},
 		"a slot is freed":         {Assessment{Decision: doing(plan.ReleaseNode)}, true},
 		"the end":                 {Assessment{Decision: doing(plan.Finish)}, true},
 		"stalled":                 {Assessment{Decision: plan.Decision{State: plan.Stalled}}, true},

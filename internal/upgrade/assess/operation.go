@@ -43,10 +43,16 @@ func (a *Assessment) makePlan(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpg
 	return plan.Make(s, spec)
 }
 
-// started reports whether the operation has claimed a node or ever ordered one to change.
+// started reports whether the operation has claimed a node, or ever ordered one or a component to
+// change.
 func started(s *cluster.Snapshot) bool {
 	if len(s.Operation.Active) > 0 {
 		return true
+	}
+	for i := range s.ComponentUpgrades {
+		if string(s.ComponentUpgrades[i].Spec.Operation.UID) == s.Operation.UID {
+			return true
+		}
 	}
 	for i := range s.Nodes {
 		u := s.Nodes[i].Upgrade

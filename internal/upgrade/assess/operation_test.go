@@ -37,6 +37,11 @@ func permitted(permit refitv1alpha1.Permit) clustertest.Change {
 	}
 }
 
+func orderedComponent(s *cluster.Snapshot) {
+	spec := refitv1alpha1.ComponentUpgradeSpec{Operation: refitv1alpha1.Operation{UID: types.UID(s.Operation.UID)}, Permit: refitv1alpha1.PermitApply}
+	s.ComponentUpgrades = []cluster.ComponentUpgrade{{Name: "liqo", Spec: spec}}
+}
+
 func withoutBackup(s *cluster.Snapshot) {
 	s.Operation.Spec.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckBackup, Reason: "the storage has snapshots"}}
 }
@@ -60,6 +65,7 @@ func TestOperation(t *testing.T) {
 		"nothing blocks an abort":              {operating(withoutAgents, aborted), false, false, "", plan.Aborting},
 		"a claimed node has started it":        {operating(active), true, false, "", plan.Running},
 		"gates replace the checks":             {operating(withoutBackup, active, withoutAgents), true, false, "", plan.Stalled},
+		"an ordered component has started it":  {operating(orderedComponent), true, false, "", plan.Running},
 		"prefetching is no start":              {operating(permitted(refitv1alpha1.PermitPrefetch)), false, true, "", plan.Running},
 		"a withdrawn order is no start":        {operating(permitted(refitv1alpha1.PermitHold)), false, true, "", plan.Running},
 		"a node that was ordered to change":    {operating(permitted(refitv1alpha1.PermitApply)), true, false, "", plan.Running},

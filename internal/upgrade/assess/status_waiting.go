@@ -22,7 +22,7 @@ func waitingOf(state plan.State, waits []plan.Wait, previous []refitv1alpha1.Wai
 			continue
 		}
 		out = append(out, refitv1alpha1.WaitingFor{
-			Reason: w.Reason, Node: w.Node, ActionRequired: w.ManualIntervention, MoreNodes: int32(min(w.More, 1_000_000)),
+			Reason: w.Reason, Node: w.Node, Component: w.Component, ActionRequired: w.ManualIntervention, MoreNodes: int32(min(w.More, 1_000_000)),
 			Message: refitv1alpha1.Clip(w.Message, refitv1alpha1.MaxWaitingMessage),
 			Remedy:  refitv1alpha1.Clip(w.Remedy, refitv1alpha1.MaxWaitingRemedy),
 			Since:   since(w, previous, now),
@@ -35,7 +35,7 @@ func waitingOf(state plan.State, waits []plan.Wait, previous []refitv1alpha1.Wai
 func since(w *plan.Wait, previous []refitv1alpha1.WaitingFor, now time.Time) *metav1.Time {
 	at := w.Since
 	for i := range previous {
-		if p := &previous[i]; at.IsZero() && p.Reason == w.Reason && p.Node == w.Node && p.Since != nil {
+		if p := &previous[i]; at.IsZero() && p.Reason == w.Reason && p.Node == w.Node && p.Component == w.Component && p.Since != nil {
 			at = p.Since.Time
 		}
 	}

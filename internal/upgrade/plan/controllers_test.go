@@ -145,6 +145,9 @@ func (w *world) mixedView(lag int) *observation {
 	if !slices.EqualFunc(s.Nodes, now.snapshot.Nodes, func(a, b cluster.Node) bool { return a.Name == b.Name }) {
 		return w.ago(lag) // other nodes would make another plan
 	}
+	if !reflect.DeepEqual(s.Components, now.snapshot.Components) || !reflect.DeepEqual(s.ComponentUpgrades, now.snapshot.ComponentUpgrades) {
+		return w.ago(lag) // so would other components
+	}
 	return &out
 }
 

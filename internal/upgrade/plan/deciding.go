@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 )
 
 // deciding collects a decision.
@@ -17,8 +18,9 @@ type deciding struct {
 
 	leftBehindAtEnd string // the workers that joined and are not upgraded, once the operation ends
 
-	window *window       // of the workers that may be claimed
-	slots  prefetchSlots // of the nodes that may prefetch
+	step   *componentplan.Step // that the gates of components are about
+	window *window             // of the workers that may be claimed
+	slots  prefetchSlots       // of the nodes that may prefetch
 }
 
 func (d *deciding) act(kind ActionKind, n *cluster.Node, format string, args ...any) *Action {

@@ -20,7 +20,7 @@ type Decision struct {
 	Progress refitv1alpha1.NodeCounts
 	// Stages is the progress of each stage of the plan.
 	Stages []StageProgress
-	// Failures are the nodes that failed, by name.
+	// Failures are the component and the nodes that failed, by name.
 	Failures []refitv1alpha1.Failure
 
 	// LeftBehind is a sentence about the nodes that joined during the upgrade and could not be
@@ -92,6 +92,11 @@ const (
 	CreateBackup ActionKind = "CreateBackup"
 	// DeleteBackup deletes an EtcdBackup that has not ended. Fence: its UID.
 	DeleteBackup ActionKind = "DeleteBackup"
+	// ApplyComponent orders refit-components to change a component. Fence: epoch, sequence and
+	// resourceVersion of the ComponentUpgrade, and epoch and generation of the ClusterUpgrade.
+	ApplyComponent ActionKind = "ApplyComponent"
+	// HoldComponent orders refit-components to start nothing new. Fence: as ApplyComponent.
+	HoldComponent ActionKind = "HoldComponent"
 	// Finish ends the operation as Succeeded or Aborted. Fence: as Claim.
 	Finish ActionKind = "Finish"
 )
@@ -112,16 +117,27 @@ type Action struct {
 	Delete bool
 	// Backup is the EtcdBackup of CreateBackup and DeleteBackup, which have no Node.
 	Backup *BackupRequest
-	Reason string
+	// Component is the order of ApplyComponent and HoldComponent, which have no Node.
+	Component *ComponentRequest
+	Reason    string
+}
+
+// Subject is the node or the component of an action, empty if it has none.
+func (a *Action) Subject() string {
+	if a.Component != nil {
+		return a.Component.Name
+	}
+	return a.Node
 }
 
 // Wait is something that the operation waits for.
 type Wait struct {
-	Reason  string // a reason constant of api/v1alpha1
-	Node    string
-	Message string
-	Since   time.Time
-	Until   time.Time // when the wait ends by itself, if that is known
+	Reason    string // a reason constant of api/v1alpha1
+	Node      string
+	Component string
+	Message   string
+	Since     time.Time
+	Until     time.Time // when the wait ends by itself, if that is known
 	// ManualIntervention means that only the user, or a change from outside, can end the wait.
 	ManualIntervention bool
 	More               int // further nodes that wait for the same thing

@@ -18,9 +18,10 @@ const (
 	defaultWorker       = 45 * time.Second
 	defaultDrain        = 30 * time.Second
 	defaultVerify       = 30 * time.Second
+	defaultComponent    = 90 * time.Second
 )
 
-// UsualTime is how long a stage of so many nodes takes by the defaults. It serves to compare
+// UsualTime is how long a stage of so many nodes or components takes by the defaults. It serves to compare
 // stages.
 func UsualTime(stage refitv1alpha1.StageName, nodes int32) time.Duration {
 	switch stage {
@@ -32,6 +33,8 @@ func UsualTime(stage refitv1alpha1.StageName, nodes int32) time.Duration {
 		return defaultRehearsal
 	case refitv1alpha1.StageControlPlane:
 		return time.Duration(nodes) * (defaultControlPlane + defaultDrain)
+	case refitv1alpha1.StageComponentsBefore, refitv1alpha1.StageComponents:
+		return time.Duration(nodes) * defaultComponent
 	case refitv1alpha1.StageWorkers:
 		return time.Duration(nodes) * (defaultWorker + defaultDrain)
 	case refitv1alpha1.StageVerify:

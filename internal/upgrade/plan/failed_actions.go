@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -10,10 +11,11 @@ import (
 
 // FailedAction is an action that has failed since some time, with the error of the last attempt.
 type FailedAction struct {
-	Kind  ActionKind
-	Node  string
-	Since time.Time
-	Err   error
+	Kind      ActionKind
+	Node      string
+	Component string
+	Since     time.Time
+	Err       error
 }
 
 // failureDelay is how long an action may fail before it is reported. An API server that restarts
@@ -28,10 +30,11 @@ func (d *Decision) ReportFailed(failed []FailedAction, now time.Time) {
 		if now.Sub(f.Since) < failureDelay {
 			continue
 		}
-		stuck[string(f.Kind)+" "+f.Node] = true
+		subject := cmp.Or(f.Node, f.Component)
+		stuck[string(f.Kind)+" "+subject] = true
 		d.Waiting = append([]Wait{{
-			Reason: refitv1alpha1.ReasonActionFailed, Node: f.Node, Since: f.Since, ManualIntervention: true,
-			Message: fmt.Sprintf("Cannot execute %s: %v", strings.TrimSuffix(string(f.Kind)+" on "+f.Node, " on "), f.Err),
+			Reason: refitv1alpha1.ReasonActionFailed, Node: f.Node, Component: f.Component, Since: f.Since, ManualIntervention: true,
+			Message: fmt.Sprintf("Cannot execute %s: %v", strings.TrimSuffix(string(f.Kind)+" on "+subject, " on "), f.Err),
 			Remedy:  "Remove what refuses the request: check the webhooks, the admission policies and the permissions of the controller. Refit retries",
 		}}, d.Waiting...)
 	}
@@ -39,7 +42,7 @@ func (d *Decision) ReportFailed(failed []FailedAction, now time.Time) {
 		return
 	}
 	for _, a := range d.Actions {
-		if a.Kind != RequestReport && a.Kind != Drain && !stuck[string(a.Kind)+" "+a.Node] {
+		if a.Kind != RequestReport && a.Kind != Drain && !stuck[string(a.Kind)+" "+a.Subject()] {
 			return
 		}
 	}

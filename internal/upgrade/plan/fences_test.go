@@ -51,6 +51,8 @@ func (w *world) act(who *controller, a *Action) bool {
 		return w.createBackup(who, a.Backup)
 	case DeleteBackup:
 		return w.deleteBackup(a.Backup.Name, a.Backup.UID)
+	case ApplyComponent, HoldComponent:
+		return w.orderComponent(who, a.Component)
 	}
 	m := w.machine(a.Node)
 	if m == nil {

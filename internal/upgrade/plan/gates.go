@@ -22,6 +22,8 @@ const (
 	HeldPrefetch          Held = "Prefetch"
 	HeldHop               Held = "Hop"
 	HeldControlPlaneHop   Held = "ControlPlaneHop"
+	HeldComponent         Held = "Component"
+	HeldComponentProgress Held = "ComponentProgress"
 	HeldControlPlaneClaim Held = "ControlPlaneClaim"
 	HeldWorkerClaim       Held = "WorkerClaim"
 	HeldFirstDisruption   Held = "FirstDisruption"
@@ -49,6 +51,7 @@ var gateTable = []struct {
 		{GatePlanUnchanged, planChanged, "the plan is the one that was approved"},
 		{GateNotPaused, paused, "the operation is not paused"},
 		{GateNoFailedNode, nodeFailed, "no node waits for manual intervention"},
+		{GateNoFailedComponent, componentFailed, "no component waits for manual intervention"},
 	}},
 	{HeldOrder, "every order to an agent", []gate{
 		{GateReleaseAvailable, releaseMissing, "an order names a ClusterRelease by its digest"},
@@ -64,9 +67,18 @@ var gateTable = []struct {
 	{HeldControlPlaneHop, "the first control plane change of a hop", []gate{
 		{GateBackupProven, backupNotProven, "a backup was stored, read back, restored and rehearsed, and is recent"},
 	}},
+	{HeldComponent, "the order to change a component", []gate{
+		{GateComponentFree, onComponent(componentTaken), "the component is not being changed for another operation"},
+		{GateComponentAlone, onComponent(componentNotAlone), "a component changes alone, and never beside a control plane node"},
+		{GateOfferApproved, onComponent(offerNotApproved), "what the order changes is computed for the cluster as it is, and nothing speaks against it"},
+	}},
+	{HeldComponentProgress, "waiting for refit-components without manual intervention", []gate{
+		{GateComponentsRespond, onComponent(componentSilent), "refit-components that does not run cannot finish"},
+	}},
 	{HeldControlPlaneClaim, "the claim of a control plane node", []gate{
 		{GatePrefetched, notPrefetched, "the node has everything that the hop installs"},
 		{GateNothingElseActive, othersActive, "a control plane node is upgraded alone"},
+		{GateComponentsIdle, componentsChanging, "no component changes beside a control plane node"},
 		{GateControlPlaneReady, controlPlaneNotReady, "no second control plane node is unavailable"},
 		{GateReportsFresh, reportsStale, "the gates below read what agents report"},
 		{GateEtcdHealthy, etcdUnhealthy, "every etcd member is healthy, none is a learner, all agree on the members"},
@@ -90,6 +102,7 @@ var gateTable = []struct {
 	{HeldFirstDisruption, "the first disruption of a claimed node; it is released while a gate is closed", []gate{
 		{GateClaimedFirst, claimedLater, "two claimed control plane nodes would wait for each other forever"},
 		{GateBackupStillProven, backupLost, "a claim that no decision made, or whose backup was deleted since, proves nothing"},
+		{GateComponentsFirst, onControlPlane(componentsNotReady), "a claim that no decision made does not wait for the components that the new version needs"},
 		{GateSlotStillFree, slotGone, "another node of the pool may have become unavailable since the claim"},
 	}},
 	{HeldApply, "the order to change a node; conditions may have changed since the claim", []gate{

@@ -103,11 +103,12 @@ func (d *deciding) finish(hop int) {
 	d.actions = append(d.actions, Action{Kind: Finish, Reason: strings.TrimSuffix(all+"; "+d.leftBehindAtEnd, "; ")})
 }
 
-// endAborted withdraws the orders to prefetch, deletes backups that run, and ends the operation
-// once no node is active. It first rolls back a host that is partly changed without a claim.
+// endAborted withdraws the orders to prefetch, deletes backups that run, holds a component that is
+// being changed, and ends the operation once no node is active. It first rolls back a host that is partly changed without a claim.
 func (d *deciding) endAborted() {
 	const aborted = "the operation was aborted"
 	left := d.deleteBackups(aborted)
+	left = d.withdrawComponents(aborted) || left
 	for _, nodes := range [][]*cluster.Node{d.controlPlane, d.workers} {
 		for _, n := range nodes {
 			order := d.order(n)

@@ -25,7 +25,20 @@ type approved struct {
 	Pools        []refitv1alpha1.Pool   `json:"pools"`
 	Waivers      []refitv1alpha1.Waiver `json:"waivers,omitempty"`
 	ControlPlane []string               `json:"controlPlane"`
-	Backup       *approvedBackup        `json:"backup,omitempty"` // since format 2
+	Backup       *approvedBackup        `json:"backup,omitempty"`     // since format 2
+	Components   []approvedComponent    `json:"components,omitempty"` // since format 3
+}
+
+// approvedComponent is the change of a component. Its digest covers chart, values and recipe, and
+// what they change as far as that is known.
+type approvedComponent struct {
+	Name   string                        `json:"name"`
+	Action refitv1alpha1.ComponentAction `json:"action"`
+	From   string                        `json:"from,omitempty"`
+	To     string                        `json:"to,omitempty"`
+	Hop    int                           `json:"hop"`
+	Before bool                          `json:"before,omitempty"`
+	Digest string                        `json:"digest"`
 }
 
 type approvedBackup struct {
@@ -53,6 +66,11 @@ func hash(p *Plan, controlPlane []*cluster.Node) string {
 	backedUp := slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Name == refitv1alpha1.StageBackup })
 	if b := p.spec.Backup; backedUp {
 		a.Format, a.Backup = 2, &approvedBackup{Store: b.Store, Drill: b.Drill, MaxAge: b.MaxAge.Duration.String()}
+	}
+	for i := range p.components {
+		c := &p.components[i]
+		a.Format = 3
+		a.Components = append(a.Components, approvedComponent{c.Component, c.Action, c.From, c.To, c.Hop, c.Before, c.Digest})
 	}
 	slices.SortFunc(a.Waivers, compareWaivers)
 	for _, hop := range p.Hops {

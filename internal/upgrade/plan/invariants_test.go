@@ -20,6 +20,7 @@ import (
 //	I4  no pod is disrupted but by a drain that respects its budget, unless the policy allows it
 //	I6  an order names what it installs
 //	I8  no operation waits in silence
+//	I12 a component changes alone, never beside a control plane node, and before one that needs it
 //	I11 no control plane changes before a backup of its hop is proven, unless that is waived
 //
 // Only the fences bound what a controller with an old view may do, so what concerns the rest of the
@@ -104,6 +105,9 @@ func (w *world) checkClaims(who *controller, claimed []*machine) {
 		w.require(w.abandoned(m) || !w.failed(m), "a claim while %s is failed", m.name)
 	}
 	for _, m := range claimed {
+		if m.controlPlane {
+			w.checkComponentsIdle(m)
+		}
 		if m.controlPlane && w.op.Spec.Backup != nil {
 			w.checkBackupProven(m, w.op.Spec.Backup.MaxAge.Duration+grace)
 		}
@@ -286,6 +290,7 @@ func (w *world) checkEnd(who *controller) {
 		return
 	}
 	spec := policy.Defaulted(w.op.Spec)
+	w.checkComponentsDone(who.view.plan(w))
 	target := who.view.plan(w).To
 	want := w.parse(target)
 	for i := range who.view.snapshot.Nodes {

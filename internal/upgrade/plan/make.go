@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
@@ -55,6 +56,7 @@ func outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan,
 		p.WorkersFrom = oldest.String()
 	}
 	p.Hops = m.hops()
+	p.components = componentplan.Of(s, &spec, path).Steps
 	p.Stages = m.stages(p)
 	p.Hash = hash(p, upgradedServers(s, &spec))
 	return p, m, nil
@@ -78,10 +80,20 @@ func (p *Plan) Summary() *refitv1alpha1.PlanSummary {
 	}
 	for _, stage := range p.Stages {
 		nodes := int32(min(len(stage.Nodes), 1<<30))
-		if kind := StageKindOf(stage.Name); kind.Once {
+		switch kind := StageKindOf(stage.Name); {
+		case kind.Once:
 			nodes = 1
+		case kind.Components:
+			nodes = int32(len(p.componentsOf(stage.Name, stage.Hop)))
 		}
 		out.Stages = append(out.Stages, refitv1alpha1.StageSummary{Name: stage.Name, Kubernetes: stage.Kubernetes, Total: nodes})
+	}
+	for i := range p.components {
+		step := &p.components[i]
+		out.Components = append(out.Components, refitv1alpha1.PlannedComponent{
+			Name: step.Component, Stage: step.Stage(), Kubernetes: p.Hops[step.Hop].Kubernetes, Action: step.Action,
+			From: step.From, To: step.To, Digest: step.Digest,
+		})
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func describeActions(actions []Action) string {
 		var on []string
 		for _, a := range actions {
 			if a.Kind == m.kind {
-				on = append(on, a.Node)
+				on = append(on, a.Subject())
 			}
 		}
 		if len(on) > 0 {
@@ -98,6 +98,8 @@ var actionMessages = []struct {
 	{DeleteBackup, "Canceling the backup of etcd%s"},
 	{Apply, "Upgrading %s"},
 	{Rollback, "Rolling back %s"},
+	{ApplyComponent, "Changing component %s"},
+	{HoldComponent, "Holding component %s"},
 	{Drain, "Draining %s"},
 	{Cordon, "Cordoning %s"},
 	{Protect, "Protecting %s from autoscalers"},

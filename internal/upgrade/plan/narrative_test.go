@@ -41,12 +41,12 @@ func (w *world) narrate(who *controller, a *Action, done bool) {
 		return
 	}
 	text := string(a.Kind) + a.Reason + fmt.Sprint(done, a.Delete)
-	if t.lastActions[a.Node] == text {
+	if t.lastActions[a.Subject()] == text {
 		return
 	}
-	t.lastActions[a.Node] = text
+	t.lastActions[a.Subject()] = text
 	if !done {
-		t.line(w.now, "%s tries to %s %s and is refused: it decided on an old Snapshot", who.name, actionVerbs[a.Kind], a.Node)
+		t.line(w.now, "%s tries to %s %s and is refused: it decided on an old Snapshot", who.name, actionVerbs[a.Kind], a.Subject())
 		return
 	}
 	t.pending = append(t.pending, *a)
@@ -59,6 +59,7 @@ func (w *world) narrate(who *controller, a *Action, done bool) {
 var actionVerbs = map[ActionKind]string{
 	RequestReport: "request report from", Prefetch: "prefetch on", Claim: "claim", Cordon: "cordon", Drain: "drain", Apply: "upgrade",
 	Rollback: "roll back", Hold: "hold", Skip: "skip", FailDrain: "fail the drain of", StartTrial: "start trial on", Uncordon: "uncordon",
+	ApplyComponent: "change component", HoldComponent: "hold component",
 	CreateBackup: "back up etcd", DeleteBackup: "cancel the backup",
 	Protect: "protect", Unprotect: "unprotect", ReleaseNode: "release", Finish: "finish",
 }
@@ -71,12 +72,15 @@ func (t *narrative) flush(at time.Time) {
 		var rest []Action
 		for _, a := range t.pending {
 			if a.Kind == first.Kind && a.Reason == first.Reason && (a.Release == nil || *a.Release == *first.Release) {
-				on = append(on, a.Node)
+				on = append(on, a.Subject())
 				continue
 			}
 			rest = append(rest, a)
 		}
 		what := strings.TrimSpace(actionVerbs[first.Kind] + " " + strings.Join(on, ", "))
+		if c := first.Component; c != nil {
+			what += fmt.Sprintf(" (%s %s)", c.Action, c.Version)
+		}
 		if first.Kind == Apply || first.Kind == Prefetch {
 			what += " (" + first.Release.Name + ")"
 		}

@@ -39,6 +39,7 @@ func next(v *view) Decision {
 	case v.op.Spec.Aborted:
 		d.endAborted()
 	default:
+		d.holdComponents(hold)
 		rest := slices.DeleteFunc(d.waiting, func(w Wait) bool { return w == hold.wait })
 		d.waiting = append([]Wait{hold.wait}, rest...)
 	}

@@ -22,6 +22,8 @@ type observation struct {
 	op       int64
 	nodes    map[string]versions
 	backups  []*refitv1alpha1.EtcdBackup
+
+	components map[string]int64 // the versions of their orders
 }
 
 type versions struct{ node, upgrade int64 }
@@ -38,7 +40,7 @@ func (w *world) observe() *observation {
 	if w.older != "" {
 		s.Others = []string{w.older}
 	}
-	out := &observation{snapshot: s, at: w.now, inputs: w.inputs, meaning: w.meaning, op: w.op.version, nodes: make(map[string]versions, len(w.machines))}
+	out := &observation{snapshot: s, at: w.now, inputs: w.inputs, meaning: w.meaning, op: w.op.version, nodes: make(map[string]versions, len(w.machines)), components: map[string]int64{}}
 	for _, m := range w.machines {
 		s.Nodes = append(s.Nodes, cluster.Node{
 			Name: m.name, UID: m.uid, ControlPlane: m.controlPlane, Zone: m.zone, Labels: m.labels, CreatedAt: m.created, Kubelet: m.nodeVersion,
@@ -53,6 +55,7 @@ func (w *world) observe() *observation {
 	}
 	s.Endpoint.Holder, s.Endpoint.Via = s.EndpointHolder()
 	w.observePods(s)
+	w.observeComponents(out)
 	out.backups, s.Backups = slices.Clone(w.backups), observedBackups(w.backups)
 	return out
 }

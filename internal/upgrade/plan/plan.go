@@ -4,6 +4,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 )
 
 // Plan is how a cluster gets from its current state to the target under a policy.
@@ -25,6 +26,9 @@ type Plan struct {
 	Notes []Note
 
 	Estimate Estimate
+
+	// components are the steps of all stages of components.
+	components []componentplan.Step
 
 	spec    refitv1alpha1.ClusterUpgradeSpec // with its defaults
 	problem error                            // why the plan cannot be made again, see Recorded
@@ -52,7 +56,18 @@ type Stage struct {
 	Kubernetes string
 	Reason     string
 	// Nodes are the nodes of the stage in their expected order. Next decides the actual one.
-	Nodes    []NodeStep
+	Nodes []NodeStep
+	// Components are the components of the stage, one after the other.
+	Components []ComponentStep
+	Estimate   Estimate
+}
+
+// ComponentStep is the part of a stage for one component.
+type ComponentStep struct {
+	componentplan.Step
+
+	// Offer is what the step changes, nil if that is not known yet.
+	Offer    *refitv1alpha1.ComponentOffer
 	Estimate Estimate
 }
 

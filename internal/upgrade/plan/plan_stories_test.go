@@ -54,6 +54,14 @@ func planStories() []planStory {
 			clustertest.HA("v1.35.4", 3, 2, clustertest.Agents(), released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0")), backingUp(to("v1.37.1")),
 		},
 		{
+			"components", "One component does not run on the next Kubernetes, one is upgraded after it, and one is installed. What they change is known for the first hop.",
+			clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), components), to("v1.36.3"),
+		},
+		{
+			"components-two-hops", "A component is upgraded before each of two hops.",
+			clustertest.HA("v1.35.4", 1, 1, clustertest.Released("v1.36.3", "v1.37.1"), components), to("v1.37.1"),
+		},
+		{
 			"backup-waived", "The user has waived the backup.",
 			clustertest.HA("v1.35.4", 3, 2, clustertest.Agents(), released("v1.36.3", "3.6.8")), withoutBackup(to("v1.36.3")),
 		},

@@ -15,6 +15,9 @@ func planText(p *Plan) string {
 		for _, step := range stage.Nodes {
 			line("   %s", stepText(step))
 		}
+		for i := range stage.Components {
+			line("   %s", componentText(&stage.Components[i]))
+		}
 	}
 	for i, pool := range p.Pools {
 		if i == 0 {
@@ -66,6 +69,14 @@ func stepText(step NodeStep) string {
 		parts = append(parts, fmt.Sprintf("not together with %s: %s", conflict.Node, conflict.Reason))
 	}
 	return strings.Join(parts, ", ")
+}
+
+func componentText(c *ComponentStep) string {
+	text := fmt.Sprintf("%s %s, %s: %s", c.Action, c.Component, strings.Trim(c.From+" to "+c.To, " to"), c.Reason)
+	if c.Offer != nil {
+		text += fmt.Sprintf("; creates %d, changes %d, deletes %d objects", c.Offer.Changes.Create, c.Offer.Changes.Change, c.Offer.Changes.Delete)
+	}
+	return text + ", " + estimateText(c.Estimate)
 }
 
 func estimateText(e Estimate) string {

@@ -27,9 +27,9 @@ func (v *view) progress() refitv1alpha1.NodeCounts {
 	return out
 }
 
-// failures are the nodes that failed, bounded by what a status may hold.
+// failures are the component and the nodes that failed, bounded by what a status may hold.
 func (v *view) failures() []refitv1alpha1.Failure {
-	var out []refitv1alpha1.Failure
+	out := v.componentFailures()
 	for _, nodes := range [][]*cluster.Node{v.controlPlane, v.workers} {
 		for _, n := range nodes {
 			if v.failed(n) && len(out) < refitv1alpha1.MaxFailures {

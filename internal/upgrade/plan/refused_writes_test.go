@@ -59,7 +59,13 @@ func (w *world) deniedActions(d *Decision) []FailedAction {
 		case patchesNode(a.Kind):
 		case permits[a.Kind] != "":
 			since, err = w.ordersDeniedSince, errors.New("cannot update NodeUpgrade: admission webhook orders.example.com denied the request")
+		case a.Component != nil:
+			since, err = w.ordersDeniedSince, errors.New("cannot update ComponentUpgrade: admission webhook orders.example.com denied the request")
 		default:
+			continue
+		}
+		if a.Component != nil && !since.IsZero() {
+			out = append(out, FailedAction{Kind: a.Kind, Component: a.Component.Name, Since: since, Err: err})
 			continue
 		}
 		if !since.IsZero() {

@@ -15,6 +15,7 @@ func (w *world) restoreEtcd(to *observation) {
 	}
 	w.op.version++
 	w.releases, w.backups = to.snapshot.Releases, to.backups
+	w.restoreComponents(to)
 	w.inputs++
 	w.meaning++
 	for _, m := range w.machines {

@@ -29,6 +29,7 @@ type scenario struct {
 	suffix                 string // of the names of nodes
 	longPods               bool   // the names of pods are as long as they may be
 	containerd             string // that runs on every host
+	addOns                 []addOn
 }
 
 // load is a Deployment. It has no budget if maxUnavailable is negative.
@@ -48,8 +49,9 @@ func build(sc scenario, dice *rand.Rand) *world {
 		dice:        dice, now: simulationStart, external: sc.external, vip: "cp-1" + sc.suffix, longPods: sc.longPods, plans: map[int]*Plan{}, payloads: map[string]refitv1alpha1.ReleasePayload{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
 		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: policy.Defaulted(sc.spec), ApprovedAt: simulationStart}, version: 1},
 	}
+	w.addOns = sc.addOns
 	for _, version := range sc.releases {
-		w.releases = append(w.releases, releaseOf(version))
+		w.releases = append(w.releases, w.newRelease(version))
 	}
 	workersAt := sc.workersAt
 	if workersAt == "" {
@@ -81,6 +83,7 @@ func build(sc scenario, dice *rand.Rand) *world {
 		m.created, m.readySince = simulationStart.AddDate(0, -6, 0), simulationStart.AddDate(0, 0, -30)
 		m.writeReport(w)
 	}
+	w.buildComponents(sc.addOns)
 	return w
 }
 
@@ -153,6 +156,7 @@ func randomScenario(dice *rand.Rand) scenario {
 		sc.suffix = strings.Repeat(".0123456789-abcdef", 13)
 	}
 	randomBackup(dice, &sc)
+	randomComponents(dice, &sc)
 	spec.Pools = []refitv1alpha1.Pool{randomPool(dice, policy.DefaultPool)}
 	if dice.IntN(3) == 0 {
 		sc.pools = []string{"batch", ""}
@@ -175,6 +179,53 @@ func randomBackup(dice *rand.Rand, sc *scenario) {
 	if dice.IntN(10) == 0 {
 		sc.spec.Waivers = append(sc.spec.Waivers, refitv1alpha1.Waiver{Check: policy.CheckBackup, Reason: "the storage has snapshots"})
 	}
+}
+
+// randomComponents draws components: some run on every version, some on two minor versions each, and
+// some are not installed yet.
+func randomComponents(dice *rand.Rand, sc *scenario) {
+	if dice.IntN(3) > 0 {
+		return
+	}
+	names := []string{"gateway", "mesh", "queue"}[:1+dice.IntN(3)]
+	for i, name := range names {
+		a := addOn{name: name, installed: "v1.0.0", offers: map[string][]refitv1alpha1.ReleaseComponent{}}
+		kind := dice.IntN(4)
+		if kind == 0 {
+			a.installed = ""
+		}
+		for hop, version := range sc.releases {
+			c := refitv1alpha1.ReleaseComponent{Name: name, Version: fmt.Sprintf("v1.%d.0", hop+1)}
+			switch kind {
+			case 1, 2:
+				c.Fits = inStep(sc.version)
+				c.Version = fmt.Sprintf("v1.%d.0", minorOf(version)-minorOf(sc.version))
+			case 3:
+				c.Place = refitv1alpha1.PlaceBefore
+			}
+			if i > 0 && kind != 1 && dice.IntN(2) == 0 {
+				c.Needs = names[:1]
+			}
+			a.offers[version] = append(a.offers[version], c)
+		}
+		sc.addOns = append(sc.addOns, a)
+	}
+}
+
+// inStep are the combinations of a component of which each minor version runs on two minor versions
+// of Kubernetes.
+func inStep(from string) (fits []refitv1alpha1.ComponentFit) {
+	for i, minor := 0, minorOf(from); i < 8; i++ {
+		fits = append(fits, refitv1alpha1.ComponentFit{
+			Version: fmt.Sprintf(">=1.%d <1.%d", i, i+1), Kubernetes: fmt.Sprintf(">=1.%d <1.%d", minor+i-1, minor+i+1),
+		})
+	}
+	return fits
+}
+
+func minorOf(version string) int {
+	v, _ := skew.Parse(version)
+	return int(v.Minor)
 }
 
 func randomPool(dice *rand.Rand, name string) refitv1alpha1.Pool {

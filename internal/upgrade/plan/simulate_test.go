@@ -48,7 +48,7 @@ func TestSimulatedUpgrades(t *testing.T) {
 
 // total is the sum of many simulations.
 type total struct {
-	decisions, effects, refused, events, changes, succeeded, aborted atomic.Int64
+	decisions, effects, refused, events, changes, components, succeeded, aborted atomic.Int64
 }
 
 func (s *total) add(r *run) {
@@ -57,6 +57,7 @@ func (s *total) add(r *run) {
 	s.refused.Add(int64(r.world.tally.refused))
 	s.events.Add(int64(r.world.tally.events))
 	s.changes.Add(int64(r.world.tally.changes))
+	s.components.Add(int64(r.world.tally.components))
 	if r.world.op.end == Aborted {
 		s.aborted.Add(1)
 	} else {
@@ -73,6 +74,7 @@ func (s *total) figures() []string {
 		fmt.Sprintf("figure simulated_effects %d effects", s.effects.Load()),
 		fmt.Sprintf("figure simulated_refusals %d effects", s.refused.Load()),
 		fmt.Sprintf("figure simulated_changes %d hosts", s.changes.Load()),
+		fmt.Sprintf("figure simulated_component_changes %d components", s.components.Load()),
 		fmt.Sprintf("figure simulated_events %d events", s.events.Load()),
 	}
 }
@@ -141,6 +143,9 @@ func simulate(seed uint64, without GateName, t *narrative) *run {
 				events[dice.IntN(len(events))].happen(w)
 			}
 		}
+		if !eventful {
+			w.componentAgent.stopped = false
+		}
 		if !eventful && w.older != "" {
 			olderEnds(w)
 		}
@@ -199,6 +204,9 @@ func (w *world) advanceTime(d *Decision) {
 		if m.up && due.Before(next) {
 			next = due
 		}
+	}
+	if len(w.components) > 0 && w.componentAgent.next.After(w.now) && w.componentAgent.next.Before(next) {
+		next = w.componentAgent.next
 	}
 	w.now = w.now.Add(max(tick, next.Sub(w.now)))
 }

@@ -19,9 +19,12 @@ type StageKind struct {
 	Always bool
 	// Once means that the stage is done once for the cluster, and not for each node.
 	Once bool
+	// Components means that the stage changes components, not nodes.
+	Components bool
 
 	// included reports whether a hop has this stage. It follows from the path and the scope alone,
-	// never from how far the cluster has come: a stage does not vanish when it is complete.
+	// never from how far the cluster has come: a stage does not vanish when it is complete. Those of
+	// components follow from what was installed when the plan was made, which the operation records.
 	included func(m *planner, p *Plan, hop int) bool
 	// reason is why the stage exists and how it proceeds.
 	reason func(m *planner, p *Plan, hop int) string
@@ -79,6 +82,15 @@ var stageTable = []StageKind{
 		done:     (*view).rehearsalDone,
 	},
 	{
+		Name: refitv1alpha1.StageComponentsBefore, Title: "Components before", Versioned: true, Components: true,
+		included: (*planner).componentsBefore,
+		reason:   (*planner).componentsBeforeReason,
+		steps:    (*planner).componentSteps,
+		complete: (*deciding).componentsBeforeComplete,
+		grant:    (*deciding).grantComponentsBefore,
+		done:     (*view).componentsBeforeDone,
+	},
+	{
 		Name: refitv1alpha1.StageControlPlane, Title: "Control plane", Versioned: true, Pace: PaceOneAtATime,
 		included: (*planner).controlPlaneMoves,
 		reason:   (*planner).controlPlaneReason,
@@ -86,6 +98,15 @@ var stageTable = []StageKind{
 		complete: (*deciding).controlPlaneSettled,
 		grant:    (*deciding).grantControlPlane,
 		done:     (*view).controlPlaneDone,
+	},
+	{
+		Name: refitv1alpha1.StageComponents, Title: "Components", Versioned: true, Components: true,
+		included: (*planner).componentsAfter,
+		reason:   (*planner).componentsReason,
+		steps:    (*planner).componentSteps,
+		complete: (*deciding).componentsComplete,
+		grant:    (*deciding).grantComponents,
+		done:     (*view).componentsDone,
 	},
 	{
 		Name: refitv1alpha1.StageWorkers, Title: "Workers", Versioned: true, Pace: PacePoolWindows,

@@ -14,7 +14,8 @@ func TestStageHeadings(t *testing.T) {
 		refitv1alpha1.StageVerify:       "Verify",
 		refitv1alpha1.StageBackup:       "Backup before v1.36.3",
 		refitv1alpha1.StageRehearsal:    "Rehearsal v1.36.3",
-		"Components":                    "Components v1.36.3", // of a newer Refit
+		refitv1alpha1.StageComponents:   "Components v1.36.3",
+		"Garden":                        "Garden v1.36.3", // of a newer Refit
 	} {
 		kind := StageKindOf(name)
 		if got := kind.Heading("v1.36.3"); got != want {

@@ -124,6 +124,9 @@ func (sc *scenario) describe() string {
 		}
 		out = append(out, text)
 	}
+	for _, a := range sc.addOns {
+		add("          component %s %s", a.name, a.installed)
+	}
 	spec := policy.Defaulted(sc.spec)
 	add("Request:  %s, scope %s, approval %s, rollback %s", cmp.Or(spec.Target.Kubernetes, spec.Target.Release), spec.Scope, spec.Approval, spec.Rollback)
 	if b := spec.Backup; b != nil {
@@ -168,6 +171,9 @@ func (t *storyRun) end() string {
 		if !m.ready {
 			out += ", not ready"
 		}
+	}
+	for _, c := range t.components {
+		out += fmt.Sprintf("\n  %-10s %s", c.name, cmp.Or(c.installed, "is not installed"))
 	}
 	return out + "\n"
 }

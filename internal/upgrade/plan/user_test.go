@@ -23,6 +23,10 @@ func (w *world) intervene(d *Decision) {
 
 func (w *world) fix(d *Decision, wait *Wait) {
 	m := w.machine(wait.Node)
+	if wait.Component != "" && wait.Reason != refitv1alpha1.ReasonActionFailed {
+		w.fixComponent(wait)
+		return
+	}
 	switch wait.Reason {
 	case refitv1alpha1.ReasonApprovalRequired, refitv1alpha1.ReasonPlanChanged:
 		w.approve()
@@ -302,7 +306,7 @@ func (w *world) release(version string) {
 		return
 	}
 	w.note("* the user creates a ClusterRelease of %s", version)
-	w.releases = append(slices.Clone(w.releases), releaseOf(version))
+	w.releases = append(slices.Clone(w.releases), w.newRelease(version))
 	w.inputs++
 	w.meaning++
 }
@@ -317,7 +321,7 @@ func (w *world) deleteRelease() {
 // restoreRelease applies the deleted ClusterRelease again.
 func (w *world) restoreRelease() {
 	w.note("* the user applies the ClusterRelease %s again", w.op.Spec.Target.Release)
-	w.releases = append(slices.Clone(w.releases), releaseOf(strings.TrimPrefix(w.op.Spec.Target.Release, "kubernetes-")))
+	w.releases = append(slices.Clone(w.releases), w.newRelease(strings.TrimPrefix(w.op.Spec.Target.Release, "kubernetes-")))
 	w.inputs++
 }
 

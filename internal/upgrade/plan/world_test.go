@@ -43,6 +43,10 @@ type world struct {
 	findings     []refitv1alpha1.RehearsalFinding
 	provenSince  map[string]time.Time // when a ClusterRelease was last rehearsed, or a backup restored
 
+	addOns         []addOn
+	components     []*simulatedComponent
+	componentAgent componentAgent
+
 	ordersDeniedSince time.Time // since when a webhook denies orders
 	claimsRefused     bool      // admission refuses claims
 
@@ -80,7 +84,7 @@ type operation struct {
 }
 
 // tally has the counters of a simulation.
-type tally struct{ decisions, effects, refused, events, changes int }
+type tally struct{ decisions, effects, refused, events, changes, components int }
 
 // machine is a node, its host and its objects.
 type machine struct {
@@ -223,6 +227,7 @@ func (w *world) tickAll() {
 	}
 	w.runPods()
 	w.runBackups()
+	w.runComponents()
 }
 
 // settleReadiness is the node controller: a node is ready if its host and its kubelet run, and

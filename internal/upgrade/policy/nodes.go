@@ -22,6 +22,8 @@ const (
 	CheckLocalData    = "LocalDataLost"       // data in an emptyDir may be deleted
 	CheckBackup       = "BackupProven"        // the control plane may change without a proven backup
 	CheckRehearsal    = "RehearsalUnknown"    // a question that a rehearsal could not answer may stay open
+
+	CheckComponentsMissing = "ComponentsNotInstalled" // the components of ClusterReleases are not upgraded
 )
 
 // Waived reports whether a check is waived for this object by name.
