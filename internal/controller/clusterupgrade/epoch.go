@@ -3,6 +3,7 @@ package clusterupgrade
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,14 +65,21 @@ func (r *Reconciler) ensureEpoch(ctx context.Context, operation *refitv1alpha1.C
 	if err != nil {
 		return err
 	}
-	highest := orders.HighestEpoch(r.Now(), append(accepted, written...)...)
+	ofComponents, componentVersions, err := r.componentEpochs(ctx)
+	if err != nil {
+		return err
+	}
+	highest := orders.HighestEpoch(r.Now(), slices.Concat(accepted, written, ofComponents)...)
 	operation.Status.Epoch = max(highest, operation.Status.Epoch, raised) + 1
 	assess.InitialStatus(operation, r.Now())
 	if err := r.Client.Status().Update(ctx, operation); err != nil {
 		return fmt.Errorf("cannot raise the epoch of ClusterUpgrade %s: %w", operation.Name, err)
 	}
-	if err := r.waitForCache(ctx, versions); err != nil {
+	if err := waitForCache(ctx, versions, r.cachedOrders); err != nil {
 		return fmt.Errorf("the cache has not caught up with the NodeUpgrades: %w", err)
+	}
+	if err := waitForCache(ctx, componentVersions, r.cachedComponentOrders); err != nil {
+		return fmt.Errorf("the cache has not caught up with the ComponentUpgrades: %w", err)
 	}
 	r.epochs.set(operation.UID, operation.Status.Epoch)
 	return nil
@@ -117,20 +125,48 @@ func (r *Reconciler) writtenEpochs(ctx context.Context) (epochs []int64, version
 }
 
 // waitForCache waits until the cache has every order in at least the given resourceVersion.
-func (r *Reconciler) waitForCache(ctx context.Context, versions map[string]string) error {
+func waitForCache(ctx context.Context, versions map[string]string, cached func(context.Context) (map[string]string, error)) error {
+	if len(versions) == 0 {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, cacheTimeout)
 	defer cancel()
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		var cached refitv1alpha1.NodeUpgradeList
-		if err := r.Cache.List(ctx, &cached, client.UnsafeDisableDeepCopy); err != nil {
+		have, err := cached(ctx)
+		if err != nil {
 			return false, err
 		}
-		left := len(versions)
-		for i := range cached.Items {
-			if version, ok := versions[cached.Items[i].Name]; ok && !observe.Older(cached.Items[i].ResourceVersion, version) {
-				left--
+		for name, version := range versions {
+			if found, ok := have[name]; !ok || observe.Older(found, version) {
+				return false, nil
 			}
 		}
-		return left <= 0, nil
+		return true, nil
 	})
+}
+
+// cachedOrders are the resourceVersions of NodeUpgrades in the cache.
+func (r *Reconciler) cachedOrders(ctx context.Context) (map[string]string, error) {
+	var cached refitv1alpha1.NodeUpgradeList
+	if err := r.Cache.List(ctx, &cached, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
+	out := make(map[string]string, len(cached.Items))
+	for i := range cached.Items {
+		out[cached.Items[i].Name] = cached.Items[i].ResourceVersion
+	}
+	return out, nil
+}
+
+// cachedComponentOrders are the resourceVersions of ComponentUpgrades in the cache.
+func (r *Reconciler) cachedComponentOrders(ctx context.Context) (map[string]string, error) {
+	var cached refitv1alpha1.ComponentUpgradeList
+	if err := r.Cache.List(ctx, &cached, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
+	out := make(map[string]string, len(cached.Items))
+	for i := range cached.Items {
+		out[cached.Items[i].Name] = cached.Items[i].ResourceVersion
+	}
+	return out, nil
 }

@@ -31,6 +31,9 @@ const (
 	eventDone         = "Done"
 	eventNodeReleased = "NodeReleased"
 	eventNodeFailed   = "NodeFailed"
+
+	eventChangingComponent = "ChangingComponent"
+	eventComponentFailed   = "ComponentFailed"
 )
 
 // pendingEvent is an Event to record once the write that it describes has succeeded.
@@ -72,7 +75,11 @@ func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, obs *observation) [
 		}
 	}
 	for _, f := range now.Failures {
-		if !failedBefore(was.Failures, f.Node) {
+		switch {
+		case failedBefore(was.Failures, f):
+		case f.Component != "":
+			out = append(out, pendingEvent{warning: true, reason: eventComponentFailed, note: f.Component + ": " + failureNote(f)})
+		default:
 			out = append(out, pendingEvent{node: f.Node, warning: true, reason: eventNodeFailed, note: failureNote(f)})
 		}
 	}
@@ -128,9 +135,9 @@ func became(was, now *refitv1alpha1.ClusterUpgradeStatus, condition string) bool
 	return meta.IsStatusConditionTrue(now.Conditions, condition) && !meta.IsStatusConditionTrue(was.Conditions, condition)
 }
 
-func failedBefore(failures []refitv1alpha1.Failure, node string) bool {
+func failedBefore(failures []refitv1alpha1.Failure, f refitv1alpha1.Failure) bool {
 	for i := range failures {
-		if failures[i].Node == node {
+		if failures[i].Node == f.Node && failures[i].Component == f.Component {
 			return true
 		}
 	}
@@ -172,7 +179,7 @@ func (o *observation) ordered() bool {
 // actionEvents are the reasons of the Events for actions, recorded once they are executed.
 var actionEvents = map[plan.ActionKind]string{
 	plan.Cordon: eventCordoned, plan.Drain: eventDraining, plan.Skip: eventNodeSkipped, plan.Apply: eventUpgrading, plan.Rollback: eventRollingBack,
-	plan.Uncordon: eventUncordoned, plan.CreateBackup: eventBackingUp,
+	plan.Uncordon: eventUncordoned, plan.CreateBackup: eventBackingUp, plan.ApplyComponent: eventChangingComponent,
 }
 
 // recordEvent records an Event on the operation, on the node that it concerns, or on both.

@@ -41,6 +41,9 @@ var executors = map[plan.ActionKind]executor{
 	plan.FailDrain:     (*Reconciler).finishDrain,
 	plan.CreateBackup:  (*Reconciler).createBackup,
 	plan.DeleteBackup:  (*Reconciler).deleteBackup,
+
+	plan.ApplyComponent: (*Reconciler).orderComponent,
+	plan.HoldComponent:  (*Reconciler).orderComponent,
 }
 
 // execute executes what was decided. Actions on different nodes are independent of each other.
@@ -64,7 +67,7 @@ func (r *Reconciler) executeAction(ctx context.Context, obs *observation, a *pla
 		return nil
 	case err != nil:
 		r.failures.note(obs.operation.UID, a, err, r.Now())
-		return fmt.Errorf("cannot execute %s: %w", strings.TrimSuffix(string(a.Kind)+" on node "+a.Node, " on node "), err)
+		return fmt.Errorf("cannot execute %s: %w", nameOf(a), err)
 	case executed:
 		r.recordAction(ctx, obs, a)
 	}
@@ -72,14 +75,33 @@ func (r *Reconciler) executeAction(ctx context.Context, obs *observation, a *pla
 	return nil
 }
 
+// nameOf is an action with its node or component.
+func nameOf(a *plan.Action) string {
+	if a.Component != nil {
+		return string(a.Kind) + " on component " + a.Component.Name
+	}
+	return strings.TrimSuffix(string(a.Kind)+" on node "+a.Node, " on node ")
+}
+
 // recordAction logs an action that was executed, and records its Event.
 func (r *Reconciler) recordAction(ctx context.Context, obs *observation, a *plan.Action) {
 	ctrllog.FromContext(ctx).Info("Executed action", logValues(obs, a)...)
 	if reason := actionEvents[a.Kind]; reason != "" {
-		r.recordEvent(obs, pendingEvent{node: a.Node, reason: reason, note: a.Reason})
+		r.recordEvent(obs, pendingEvent{node: a.Node, reason: reason, note: about(a.Component, a.Reason)})
 	}
 }
 
+// about begins a note with the component that it is about.
+func about(c *plan.ComponentRequest, note string) string {
+	if c == nil {
+		return note
+	}
+	return c.Name + ": " + note
+}
+
 func logValues(obs *observation, a *plan.Action) []any {
+	if a.Component != nil {
+		return []any{"operation", obs.operation.Name, "component", a.Component.Name, "action", a.Kind, "reason", a.Reason}
+	}
 	return []any{"operation", obs.operation.Name, "node", a.Node, "action", a.Kind, "reason", a.Reason}
 }

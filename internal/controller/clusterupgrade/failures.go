@@ -33,15 +33,23 @@ const textLifetime = 5 * time.Minute
 var number = regexp.MustCompile(`(^|[^\w-])[0-9][\w.:]*`)
 
 type action struct {
-	kind plan.ActionKind
-	node string
+	kind      plan.ActionKind
+	node      string
+	component string
+}
+
+func keyOf(a *plan.Action) action {
+	if a.Component != nil {
+		return action{kind: a.Kind, component: a.Component.Name}
+	}
+	return action{kind: a.Kind, node: a.Node}
 }
 
 // note records the result of an action.
 func (f *actionFailures) note(operation types.UID, a *plan.Action, err error, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	key := action{a.Kind, a.Node}
+	key := keyOf(a)
 	if err == nil {
 		delete(f.failed[operation], key)
 		return
@@ -59,7 +67,7 @@ func (f *actionFailures) note(operation types.UID, a *plan.Action, err error, no
 		}
 		since = before.Since
 	}
-	f.failed[operation][key] = failure{plan.FailedAction{Kind: a.Kind, Node: a.Node, Since: since, Err: err}, words, now}
+	f.failed[operation][key] = failure{plan.FailedAction{Kind: a.Kind, Node: a.Node, Component: key.component, Since: since, Err: err}, words, now}
 }
 
 // of returns the actions of a decision that fail, by node. It forgets those that are no longer
@@ -69,14 +77,14 @@ func (f *actionFailures) of(operation types.UID, decided []plan.Action) []plan.F
 	defer f.mu.Unlock()
 	var out []plan.FailedAction
 	for key, failed := range f.failed[operation] {
-		if !slices.ContainsFunc(decided, func(a plan.Action) bool { return a.Kind == key.kind && a.Node == key.node }) {
+		if !slices.ContainsFunc(decided, func(a plan.Action) bool { return keyOf(&a) == key }) {
 			delete(f.failed[operation], key)
 			continue
 		}
 		out = append(out, failed.FailedAction)
 	}
 	slices.SortFunc(out, func(a, b plan.FailedAction) int {
-		return cmp.Or(cmp.Compare(b.Node, a.Node), cmp.Compare(b.Kind, a.Kind))
+		return cmp.Or(cmp.Compare(b.Node, a.Node), cmp.Compare(b.Component, a.Component), cmp.Compare(b.Kind, a.Kind))
 	})
 	return out
 }

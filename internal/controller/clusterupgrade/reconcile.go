@@ -25,6 +25,8 @@ type Reconciler struct {
 	PodsToEvict func(ctx context.Context, node string) ([]string, error)
 	Recorder    events.EventRecorder
 	Now         func() time.Time
+	// Components is set if the cluster serves Components and ComponentUpgrades.
+	Components bool
 
 	epochs   raisedEpochs
 	failures actionFailures

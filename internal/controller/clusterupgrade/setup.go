@@ -35,6 +35,9 @@ var watched = []client.Object{
 // backups is what the World needs besides, unless the installed CRDs are older.
 var backups = []client.Object{&refitv1alpha1.EtcdBackup{}, &refitv1alpha1.BackupStore{}}
 
+// components is what the World needs of components, unless the installed CRDs are older.
+var components = []client.Object{&refitv1alpha1.Component{}, &refitv1alpha1.ComponentUpgrade{}}
+
 // Setup makes the controller and adds it to a manager.
 func Setup(manager ctrl.Manager, options controller.Options) error {
 	typed, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
@@ -53,13 +56,20 @@ func Setup(manager ctrl.Manager, options controller.Options) error {
 	if served {
 		kinds = append(kinds, backups...)
 	}
+	withComponents, err := observe.Served(manager.GetRESTMapper(), manager.GetScheme(), components...)
+	if err != nil {
+		return err
+	}
+	if withComponents {
+		kinds = append(kinds, components...)
+	}
 	stores, err := observe.Watch(context.Background(), manager.GetCache(), kinds...)
 	if err != nil {
 		return err
 	}
 	r := &Reconciler{
 		Cache: manager.GetCache(), Client: manager.GetClient(), Recorder: manager.GetEventRecorder("refit"), Now: time.Now,
-		World:       observe.NewWorld(reader, stores),
+		World: observe.NewWorld(reader, stores), Components: withComponents,
 		PodsToEvict: drain.New(typed, slog.New(logr.ToSlogHandler(manager.GetLogger()))).Remaining,
 	}
 	return r.setupWithManager(manager, options, served)
@@ -84,6 +94,9 @@ func (r *Reconciler) setupWithManager(manager ctrl.Manager, options controller.O
 		Watches(&refitv1alpha1.ClusterRelease{}, enqueueAll)
 	if withBackups {
 		b = b.Watches(&refitv1alpha1.EtcdBackup{}, enqueueAll).Watches(&refitv1alpha1.BackupStore{}, enqueueAll)
+	}
+	if r.Components {
+		b = b.Watches(&refitv1alpha1.Component{}, enqueueAll).Watches(&refitv1alpha1.ComponentUpgrade{}, enqueueAll)
 	}
 	return b.WithOptions(options).Complete(r)
 }
