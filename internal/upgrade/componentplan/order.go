@@ -71,11 +71,3 @@ func Continues(order *cluster.ComponentUpgrade, retry int64) bool {
 	phase := order.Status.Phase
 	return (phase == refitv1alpha1.ComponentApplying || phase == refitv1alpha1.ComponentFailed) && len(order.Status.Steps) > 0 && !Void(order, retry)
 }
-
-// ProblemObject names what a problem of an offer is about.
-func ProblemObject(component string, problem *refitv1alpha1.ComponentProblem) string {
-	if problem.Object != "" {
-		return problem.Object
-	}
-	return "Component " + component
-}

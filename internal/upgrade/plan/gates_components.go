@@ -7,7 +7,6 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
-	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // onComponent checks the step of a component, which is that of the deciding.
@@ -131,13 +130,12 @@ func offerNotApproved(d *deciding, step *componentplan.Step) *Wait {
 	}
 	for i := range offer.Problems {
 		problem := &offer.Problems[i]
-		object := componentplan.ProblemObject(step.Component, problem)
-		if !problem.Blocks || policy.Waived(d.spec, problem.Reason, object) || policy.Waived(d.spec, problem.Reason, "") {
+		if !componentplan.Blocks(d.spec, step.Component, problem) {
 			continue
 		}
 		return &Wait{
 			Reason: refitv1alpha1.ReasonBlocked, Component: step.Component, ManualIntervention: true,
-			Message: fmt.Sprintf("%s: %s: %s", problem.Reason, object, problem.Message), Remedy: afterRemedy(problem.Remedy, "the upgrade continues"),
+			Message: fmt.Sprintf("%s: %s: %s", problem.Reason, componentplan.ProblemObject(step.Component, problem), problem.Message), Remedy: afterRemedy(problem.Remedy, "the upgrade continues"),
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
@@ -67,6 +68,7 @@ var (
 	needActors     = []cluster.Part{cluster.PartActors}
 	needStores     = []cluster.Part{cluster.PartStores}
 
+	needAddOns      = []cluster.Part{cluster.PartReleases, cluster.PartComponents}
 	needAPIServices = []cluster.Part{cluster.PartAPIServices}
 	needVolumes     = []cluster.Part{cluster.PartVolumes}
 	needServices    = []cluster.Part{cluster.PartServices}
@@ -198,6 +200,21 @@ var checks = []Check{
 	{"CRDStoredVersionDropped", Block, 0, needCRDs, crdStoredVersionDropped, "etcd may contain custom resources that cannot be read"},
 	{"CRDConversionUnreachable", Warn, 0, needConverters, crdConversionUnreachable, "custom resources cannot be converted between their versions"},
 	{"CRDNotEstablished", Warn, 0, needCRDs, crdNotEstablished, "a CustomResourceDefinition is not established"},
+
+	// Components.
+	{policy.CheckComponentsMissing, Block, 0, needReleases, componentsNotInstalled, "a ClusterRelease has components, and refit-components does not run"},
+	{componentplan.CheckNoPath, Block, safety, needAddOns, componentHasNoPath, "no offered version of a component leads through a hop"},
+	{componentplan.CheckDeletesCRD, Block, binding | safety, needAddOns, componentProblemsOf(componentplan.CheckDeletesCRD),
+		"the upgrade of a component would delete a CRD with all its objects"},
+	{componentplan.CheckRefuses, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckRefuses), "a new CRD of a component refuses existing objects"},
+	{componentplan.CheckDrops, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckDrops), "a new CRD of a component drops fields of existing objects"},
+	{componentplan.CheckGitOps, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckGitOps), "Flux or Argo CD manages a component that Refit would change"},
+	{componentplan.CheckPending, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckPending), "a Helm operation on a component is unfinished"},
+	{componentplan.CheckPeer, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckPeer), "a component does not work with the version of a peer"},
+	{componentplan.CheckPeerUnknown, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckPeerUnknown), "the version of a component in a peer is unknown"},
+	{componentplan.CheckRecordLarge, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckRecordLarge), "Helm's record of a component does not fit into a Secret"},
+	{componentplan.CheckOtherProblem, Block, safety, needAddOns, otherComponentProblem, "something else speaks against the upgrade of a component"},
+	{componentplan.CheckUnknown, Block, safety, needAddOns, componentsUnknown, "what the upgrade of a component changes is not known yet"},
 
 	// Removed APIs and features.
 	{"RemovedAPIInUse", Block, 0, needAPIServers, removedAPIInUse, "a client uses an API that a hop removes"},

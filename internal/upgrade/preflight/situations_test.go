@@ -212,7 +212,7 @@ func unreadObject(object string, why cluster.GapKind) change {
 
 func situations() []situation {
 	return slices.Concat(versionSituations(), controlPlaneSituations(), etcdSituations(), componentSituations(), kubeadmSituations(), nodeSituations(),
-		agentSituations(), hostSituations(), virtualIPSituations(), drainSituations(), workloadSituations(), extensionSituations(), removalSituations(), otherSituations())
+		agentSituations(), hostSituations(), virtualIPSituations(), drainSituations(), workloadSituations(), extensionSituations(), removalSituations(), otherSituations(), addOnSituations())
 }
 
 func versionSituations() []situation {

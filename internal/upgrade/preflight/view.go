@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
@@ -25,6 +26,8 @@ type view struct {
 	from *kubefacts.Facts
 	// oldest and newest are the versions of the API servers, zero if unknown.
 	oldest, newest skew.Version
+
+	components componentplan.Result
 
 	nodes  []node // as Snapshot.Nodes
 	pools  []pool
@@ -104,6 +107,7 @@ func newView(in Input) *view {
 	}
 	v.apiServerVersions()
 	v.Spec = policy.Defaulted(in.Spec)
+	v.components = componentplan.Of(v.s, &v.Spec, in.Path)
 	for _, p := range v.Spec.Pools {
 		v.pools = append(v.pools, pool{Pool: p})
 	}

@@ -1,0 +1,52 @@
+package componentplan
+
+import (
+	"slices"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+)
+
+// The checks of components. Those of refit-components are the reasons of its problems.
+const (
+	CheckNoPath       = "ComponentHasNoPath"
+	CheckDeletesCRD   = "UpgradeDeletesCRD"
+	CheckRefuses      = "CRDRefusesObjects"
+	CheckDrops        = "CRDDropsFields"
+	CheckGitOps       = "ComponentOwnedByGitOps"
+	CheckPending      = "ComponentPending"
+	CheckPeer         = "PeerIncompatible"
+	CheckPeerUnknown  = "PeerUnknown"
+	CheckRecordLarge  = "HelmRecordTooLarge"
+	CheckOtherProblem = "ComponentProblem"
+	CheckUnknown      = "ComponentsUnknown"
+)
+
+// own are the reasons that are checks of their own.
+var own = []string{
+	CheckNoPath, CheckDeletesCRD, CheckRefuses, CheckDrops, CheckGitOps, CheckPending, CheckPeer, CheckPeerUnknown, CheckRecordLarge,
+}
+
+// CheckOf returns the check of a problem.
+func CheckOf(problem *refitv1alpha1.ComponentProblem) string {
+	if slices.Contains(own, problem.Reason) {
+		return problem.Reason
+	}
+	return CheckOtherProblem
+}
+
+// ProblemObject names what a problem of an offer is about.
+func ProblemObject(component string, problem *refitv1alpha1.ComponentProblem) string {
+	if problem.Object != "" {
+		return problem.Object
+	}
+	return "Component " + component
+}
+
+// Blocks reports whether a problem keeps a component from being changed: it does, and the user has
+// not waived it.
+func Blocks(spec *refitv1alpha1.ClusterUpgradeSpec, component string, problem *refitv1alpha1.ComponentProblem) bool {
+	check := CheckOf(problem)
+	waived := check != CheckDeletesCRD && (policy.Waived(spec, check, "") || policy.Waived(spec, check, ProblemObject(component, problem)))
+	return problem.Blocks && !waived
+}

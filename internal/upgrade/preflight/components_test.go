@@ -1,0 +1,99 @@
+package preflight
+
+import (
+	"slices"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+)
+
+// withLiqo is a cluster with Liqo v1.1.2, and ClusterReleases that have v1.2.0. Its offer is for the
+// target.
+func withLiqo(s *snapshot) {
+	for i := range s.Releases {
+		s.Releases[i].Components = []refitv1alpha1.ReleaseComponent{{Name: "liqo", Version: "v1.2.0"}}
+	}
+	target := &s.Releases[slices.IndexFunc(s.Releases, func(r cluster.Release) bool { return r.Payload.Kubernetes == "v1.36.3" })]
+	s.Components = []cluster.Component{{Name: "liqo", Manage: refitv1alpha1.ManageRefit, Status: refitv1alpha1.ComponentStatus{
+		Owner: refitv1alpha1.OwnerHelm, Installed: &refitv1alpha1.InstalledComponent{Version: "v1.1.2", Namespace: "liqo", Name: "liqo", Revision: 4},
+		Offers: []refitv1alpha1.ComponentOffer{{
+			Release: refitv1alpha1.ReleaseRef{Name: target.Name, Digest: target.Digest}, Version: "v1.2.0", Action: refitv1alpha1.ActionUpgrade,
+			Kubernetes: "v1.36.3", Digest: "sha256:" + strings.Repeat("a", 64),
+		}},
+	}}}
+}
+
+func onLiqo(f func(*cluster.Component)) change {
+	return all(withLiqo, func(s *snapshot) { f(&s.Components[0]) })
+}
+
+func withProblem(reason, object, message string, blocks bool) change {
+	return onLiqo(func(c *cluster.Component) {
+		c.Status.Offers[0].Problems = []refitv1alpha1.ComponentProblem{{Reason: reason, Object: object, Message: message, Remedy: "Fix it.", Blocks: blocks}}
+	})
+}
+
+func fits(kubernetes string) change {
+	return all(withLiqo, func(s *snapshot) {
+		for i := range s.Releases {
+			s.Releases[i].Components[0].Fits = []refitv1alpha1.ComponentFit{{Version: "<1.2", Kubernetes: "<1.36"}, {Version: ">=1.2", Kubernetes: kubernetes}}
+		}
+	})
+}
+
+func observed(s *snapshot) { s.Components[0].Manage = refitv1alpha1.ManageObserve }
+
+func addOnSituations() []situation {
+	waived := func(s *refitv1alpha1.ClusterUpgradeSpec) {
+		s.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckComponentsMissing, Reason: "we upgrade them ourselves"}}
+	}
+	workers := func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Scope = refitv1alpha1.ScopeWorkers }
+	nobody := all(withLiqo, func(s *snapshot) { s.Components = nil })
+	reports := func(check, object, message string) []situation {
+		return []situation{
+			{check: check, name: "none", change: withLiqo},
+			{check: check, name: "it blocks", change: withProblem(check, object, message, true), want: Block},
+			{check: check, name: "it does not block", change: withProblem(check, object, message, false), want: Warn},
+			{check: check, name: "before a later hop", change: withProblem(check, object, message, true), from: "v1.34.4", want: Warn},
+			{check: check, name: "of another ClusterRelease", change: withProblem(check, object, message, true), to: "v1.35.4", from: "v1.34.4"},
+		}
+	}
+	return slices.Concat([]situation{
+		{check: policy.CheckComponentsMissing, name: "no ClusterRelease has components"},
+		{check: policy.CheckComponentsMissing, name: "refit-components runs", change: withLiqo},
+		{check: policy.CheckComponentsMissing, name: "refit-components does not run", change: nobody, want: Block},
+		{check: policy.CheckComponentsMissing, name: "a Component that nothing reports on", change: onLiqo(func(c *cluster.Component) { c.Status = refitv1alpha1.ComponentStatus{} }), want: Block},
+		{check: policy.CheckComponentsMissing, name: "waived", change: nobody, spec: waived, want: Block},
+		{check: policy.CheckComponentsMissing, name: "workers only", change: nobody, spec: workers},
+		{check: policy.CheckComponentsMissing, name: "Refit is not installed yet", change: all(nobody, func(s *snapshot) { s.Installed = false }), want: Block, deferred: true},
+		{check: componentplan.CheckNoPath, name: "the new version runs on both", change: fits(">=1.35")},
+		{check: componentplan.CheckNoPath, name: "no version runs on both", change: fits(">=1.36"), want: Block},
+		{check: componentplan.CheckNoPath, name: "another tool has to upgrade it first", change: all(fits(">=1.35"), observed), want: Block},
+		{check: componentplan.CheckNoPath, name: "another tool may upgrade it later", change: all(withLiqo, observed)},
+		{check: componentplan.CheckUnknown, name: "it is known", change: withLiqo},
+		{check: componentplan.CheckUnknown, name: "there is no offer", change: onLiqo(func(c *cluster.Component) { c.Status.Offers = nil }), want: Block, unknown: true},
+		{check: componentplan.CheckUnknown, name: "an offer for another Kubernetes", change: onLiqo(func(c *cluster.Component) { c.Status.Offers[0].Kubernetes = "v1.36.1" }), want: Block, unknown: true},
+		{check: componentplan.CheckUnknown, name: "an offer for an older spec", change: onLiqo(func(c *cluster.Component) { c.Generation = 2 }), want: Block, unknown: true},
+		{check: componentplan.CheckUnknown, name: "a problem keeps it from being computed", change: all(
+			withProblem("ImageNotInRelease", "", "liqo/proxy:v1.2.0 is not in the ClusterRelease", true), func(s *snapshot) { s.Components[0].Status.Offers[0].Digest = "" }),
+		},
+		{check: componentplan.CheckOtherProblem, name: "none", change: withLiqo},
+		{check: componentplan.CheckOtherProblem, name: "components that need each other", change: all(withLiqo, func(s *snapshot) { s.Releases[0].Components[0].Needs = []string{"liqo"} }), want: Block},
+		{check: componentplan.CheckOtherProblem, name: "components that cannot be read", change: all(withLiqo, func(s *snapshot) {
+			s.Releases[0].Components, s.Releases[0].ComponentsError = nil, "the components are signed for another release"
+		}), want: Block},
+		{check: componentplan.CheckOtherProblem, name: "another reason", change: withProblem("ImageNotInRelease", "", "liqo/proxy:v1.2.0 is not in the ClusterRelease", true), want: Block},
+	},
+		reports(componentplan.CheckDeletesCRD, "CustomResourceDefinition foreignclusters.core.liqo.io", "Helm would delete it with 12 objects"),
+		reports(componentplan.CheckRefuses, "ForeignCluster turin", "spec.clusterID is required"),
+		reports(componentplan.CheckDrops, "ForeignCluster turin", "spec.proxy is dropped"),
+		reports(componentplan.CheckGitOps, "", "Flux manages the Helm release liqo/liqo"),
+		reports(componentplan.CheckPending, "", "revision 5 is pending-upgrade"),
+		reports(componentplan.CheckPeer, "", "liqo 1.2.0 does not work with peer turin, which has 1.0.1"),
+		reports(componentplan.CheckPeerUnknown, "", "the version of liqo in peer turin is unknown"),
+		reports(componentplan.CheckRecordLarge, "", "Helm's record would have 1.2 MiB"),
+	)
+}
