@@ -262,3 +262,28 @@ func TestALossNamesAFewFindings(t *testing.T) {
 		t.Errorf("the text is %q", text)
 	}
 }
+
+func TestAnInjectedCAIsNotSaved(t *testing.T) {
+	fields := func(text string) *metav1.FieldsV1 { return metav1.NewFieldsV1(text) }
+	ca := `"f:conversion":{"f:webhook":{"f:clientConfig":{"f:caBundle":{}}}}`
+	for situation, tt := range map[string]struct {
+		annotations map[string]string
+		managers    []metav1.ManagedFieldsEntry
+		saved       bool
+	}{
+		"of the chart":               {managers: []metav1.ManagedFieldsEntry{{Manager: "helm", FieldsV1: fields(`{"f:spec":{"f:versions":{},` + ca + `}}`)}}, saved: true},
+		"without managers":           {saved: true},
+		"injected by an annotation":  {annotations: map[string]string{"cert-manager.io/inject-ca-from": "a/b"}},
+		"injected by its controller": {managers: []metav1.ManagedFieldsEntry{{Manager: "manager", FieldsV1: fields(`{"f:spec":{` + ca + `}}`)}}},
+	} {
+		live := change(t, "conversion-webhook").New.DeepCopy()
+		live.Annotations, live.ManagedFields = tt.annotations, tt.managers
+		clientConfigOf(live).CABundle = []byte("CA")
+		if got := clientConfigOf(stripped(live)).CABundle; (len(got) > 0) != tt.saved {
+			t.Errorf("%s: the saved CA is %q", situation, got)
+		}
+		if len(clientConfigOf(live).CABundle) == 0 {
+			t.Errorf("%s: the live CRD was changed", situation)
+		}
+	}
+}

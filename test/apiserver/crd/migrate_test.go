@@ -232,3 +232,43 @@ func TestStoredVersionsStayIfAnObjectCannotBeRewritten(t *testing.T) {
 		t.Errorf("the stored versions are %v", got)
 	}
 }
+
+// A recorder records what a process requests, in order.
+type recorder struct {
+	requests *[]string
+	mu       *sync.Mutex
+	next     http.RoundTripper
+}
+
+func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
+	r.mu.Lock()
+	*r.requests = append(*r.requests, request.Method+" "+request.URL.Path)
+	r.mu.Unlock()
+	return r.next.RoundTrip(request)
+}
+
+func TestObjectsAreRewrittenOnceTheServersUseTheStorageVersion(t *testing.T) {
+	t.Parallel()
+	l := beyond(t)
+	l.clean(l.expand())
+	var requests []string
+	config := rest.CopyConfig(l.config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &recorder{&requests, &sync.Mutex{}, next} })
+	actor, err := crd.NewActor(config, "refit")
+	must(t, err)
+	must(t, actor.Unflip(l.bounded(), l.changes, crd.UnflipOptions{}))
+	flip, rewrite, discoveries := -1, -1, 0
+	for i, request := range requests {
+		switch {
+		case flip < 0 && strings.HasPrefix(request, "PUT "):
+			flip = i
+		case rewrite < 0 && strings.HasPrefix(request, "PATCH "):
+			rewrite = i
+		case flip >= 0 && rewrite < 0 && request == "GET /apis/"+l.group+"/v1":
+			discoveries++
+		}
+	}
+	if flip < 0 || rewrite < flip || discoveries < 2 {
+		t.Errorf("%d discoveries between the change of the storage version and the rewrite: %q", discoveries, requests)
+	}
+}

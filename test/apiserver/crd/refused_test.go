@@ -119,7 +119,7 @@ func TestFieldsOfTheNewStorageVersionAreNamedBeforeTheyAreLost(t *testing.T) {
 	if !strings.Contains(loss.Error(), "default/second: the new CRD has no field spec.extra and drops it in version v1") {
 		t.Errorf("the error is %v", loss)
 	}
-	refusedWith[*crd.LossError](l, l.restore()) // the API server would refuse it
+	_ = refusedWith[*crd.LossError](l, l.restore()) // the API server would refuse it
 	for _, content := range l.stored() {
 		if strings.Contains(content, `"second"`) && !strings.Contains(content, `"extra":"2"`) {
 			t.Errorf("etcd has %s", content)
@@ -152,7 +152,7 @@ func TestACRDThatSomebodyElseChangesIsNotOverwritten(t *testing.T) {
 			tt.before(l)
 			l.edit(l.changes[0].New.Name, theirs)
 			before := l.state()
-			refusedWith[*crd.ChangedError](l, tt.action(l))
+			_ = refusedWith[*crd.ChangedError](l, tt.action(l))
 			if l.state() != before {
 				t.Error("the refused action changed something")
 			}
@@ -171,11 +171,11 @@ func TestACRDThatSomebodyElseRecreatesIsNotChanged(t *testing.T) {
 		}
 		return errors.New("the CRD exists")
 	})
-	refusedWith[*crd.ChangedError](l, l.expand())
+	_ = refusedWith[*crd.ChangedError](l, l.expand())
 	l.define(t, l.crd("Widget", version("v1", properties{"a": text})))
-	refusedWith[*crd.ChangedError](l, l.expand())
-	refusedWith[*crd.ChangedError](l, l.unflip())
-	refusedWith[*crd.ChangedError](l, l.restore())
+	_ = refusedWith[*crd.ChangedError](l, l.expand())
+	_ = refusedWith[*crd.ChangedError](l, l.unflip())
+	_ = refusedWith[*crd.ChangedError](l, l.restore())
 }
 
 func TestLabelsOfOthersSurviveAnUpgradeAndItsRollback(t *testing.T) {
@@ -277,6 +277,6 @@ func TestANewCRDIsDeletedOnlyIfItIsOursAndEmpty(t *testing.T) {
 		t.Errorf("without objects: %+v", r)
 	}
 	l.define(t, added)
-	refusedWith[*crd.ChangedError](l, l.expand())
-	refusedWith[*crd.ChangedError](l, l.restore())
+	_ = refusedWith[*crd.ChangedError](l, l.expand())
+	_ = refusedWith[*crd.ChangedError](l, l.restore())
 }
