@@ -62,7 +62,7 @@ type Operation struct {
 
 // StageProgress is the progress of a stage.
 type StageProgress struct {
-	Name       string `json:"name"` // Prefetch, ControlPlane, Workers, Verify
+	Name       string `json:"name"` // as in the status of a ClusterUpgrade
 	Kubernetes string `json:"kubernetes,omitempty"`
 	State      string `json:"state"` // Pending, InProgress, Done
 	Total      int    `json:"total"`
@@ -78,10 +78,11 @@ const (
 
 // Wait is one thing that an operation waits for.
 type Wait struct {
-	Reason  string `json:"reason"`
-	Node    string `json:"node,omitempty"`
-	Message string `json:"message"`
-	Remedy  string `json:"remedy,omitempty"`
+	Reason    string `json:"reason"`
+	Node      string `json:"node,omitempty"`
+	Component string `json:"component,omitempty"`
+	Message   string `json:"message"`
+	Remedy    string `json:"remedy,omitempty"`
 	// ActionRequired is true if the wait does not end without manual intervention.
 	ActionRequired bool      `json:"actionRequired,omitempty"`
 	MoreNodes      int       `json:"moreNodes,omitempty"`
@@ -126,13 +127,14 @@ type Blocker struct {
 	Reason string `json:"reason"`
 }
 
-// NodeFailure is a node that failed.
+// NodeFailure is a node that failed, or a component.
 type NodeFailure struct {
-	Node    string `json:"node"`
-	Class   string `json:"class"` // Transient, ManualIntervention, HostBroken
-	Step    string `json:"step,omitempty"`
-	Message string `json:"message,omitempty"`
-	Remedy  string `json:"remedy,omitempty"`
+	Node      string `json:"node,omitempty"`
+	Component string `json:"component,omitempty"`
+	Class     string `json:"class"` // Transient, ManualIntervention, HostBroken
+	Step      string `json:"step,omitempty"`
+	Message   string `json:"message,omitempty"`
+	Remedy    string `json:"remedy,omitempty"`
 }
 
 // Change is the result of `refit pause`, `resume`, `retry`, `abort` and `approve`.

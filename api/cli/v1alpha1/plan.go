@@ -20,6 +20,9 @@ type Plan struct {
 // Done is true if everything that the plan would change is at its target version already.
 func (p *Plan) Done() bool {
 	for _, stage := range p.Stages {
+		if len(stage.Components) > 0 {
+			return false
+		}
 		for _, node := range stage.Nodes {
 			if node.From != p.To || (stage.Name == string(refitv1alpha1.StageControlPlane) && p.From != p.To) {
 				return false
@@ -52,12 +55,14 @@ type EtcdMove struct {
 
 // Stage is a part of the plan. Stages run in sequence.
 type Stage struct {
-	Name       string   `json:"name"` // Prefetch, ControlPlane, Workers, Verify
+	Name       string   `json:"name"` // as in the status of a ClusterUpgrade
 	Hop        int      `json:"hop"`  // index into hops
 	Kubernetes string   `json:"kubernetes"`
 	Reason     string   `json:"reason,omitempty"`
 	Nodes      []Node   `json:"nodes,omitempty"` // in the expected order
 	Estimate   Estimate `json:"estimate"`
+	// Components are the components of the stage, one after the other.
+	Components []Component `json:"components,omitempty"`
 }
 
 // Node is what a stage does to one node.

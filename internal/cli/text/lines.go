@@ -71,8 +71,15 @@ func (t *changes) stages(last, o *cliv1alpha1.Operation) {
 		if names := through(last, o); len(names) > 0 && kindOf(s.Name).Pace.Disrupts() {
 			who = " (" + phrase.Fold(names, phrase.FewNames) + ")"
 		}
-		t.line("%s: %s of %s%s", stageTitle(&s), phrase.Number(s.Done), phrase.Count(s.Total, "node"), who)
+		t.line("%s: %s of %s%s", stageTitle(&s), phrase.Number(s.Done), phrase.Count(s.Total, countedIn(&s)), who)
 	}
+}
+
+func countedIn(s *cliv1alpha1.StageProgress) string {
+	if kindOf(s.Name).Components {
+		return "component"
+	}
+	return "node"
 }
 
 // manyNodes is the number of nodes above which there is no line for each, but one for each
@@ -140,7 +147,7 @@ func (t *changes) failures(last, o *cliv1alpha1.Operation) {
 		if f.Step != "" {
 			at = " at " + f.Step
 		}
-		t.line("FAILED %s%s: %s", f.Node, at, f.Message)
+		t.line("FAILED %s%s: %s", failedSubject(&f), at, f.Message)
 		if f.Remedy != "" {
 			t.line("  → %s", f.Remedy)
 		}

@@ -54,7 +54,10 @@ func (w *writer) after(o *cliv1alpha1.Operation, line func(command string) strin
 	case refitv1alpha1.PhasePaused:
 		say("Resume the upgrade:", line("resume")+" "+o.Name)
 	case refitv1alpha1.PhaseStalled:
-		if len(o.Failures) > 0 {
+		switch {
+		case len(o.Failures) > 0 && o.Failures[0].Component != "":
+			say("Show the cause, fix it, then retry:", "kubectl get componentupgrade "+o.Failures[0].Component+" -o yaml", line("retry")+" "+o.Name)
+		case len(o.Failures) > 0:
 			say("Show the cause, fix it, then retry:", line("explain")+" "+o.Failures[0].Node, line("retry")+" "+o.Name)
 		}
 	case refitv1alpha1.PhaseAborted:
@@ -171,12 +174,16 @@ func stageTitle(s *cliv1alpha1.StageProgress) string {
 	return title(&cliv1alpha1.Stage{Name: s.Name, Kubernetes: s.Kubernetes})
 }
 
-// failures writes the failed nodes with their remedies.
+// failures writes the failed component and the failed nodes, with their remedies.
 func (w *writer) failures(o *cliv1alpha1.Operation, most int) {
 	if len(o.Failures) == 0 {
 		return
 	}
-	w.section("Failed", as(plain, fmt.Sprintf("(%s of %s)", phrase.Number(o.Nodes.Failed), phrase.Count(o.Nodes.Total, "node"))))
+	if o.Nodes.Failed > 0 {
+		w.section("Failed", as(plain, fmt.Sprintf("(%s of %s)", phrase.Number(o.Nodes.Failed), phrase.Count(o.Nodes.Total, "node"))))
+	} else {
+		w.section("Failed")
+	}
 	for i := range o.Failures {
 		if i == most {
 			w.para(2, as(dim, fmt.Sprintf("and %s more", phrase.Number(o.Nodes.Failed-i))))
@@ -187,7 +194,7 @@ func (w *writer) failures(o *cliv1alpha1.Operation, most int) {
 		if f.Step != "" {
 			at = " at " + f.Step
 		}
-		w.para(2, as(red, f.Node+at+":"), as(plain, f.Message))
+		w.para(2, as(red, failedSubject(f)+at+":"), as(plain, f.Message))
 		w.remedy(4, f.Remedy)
 	}
 }
@@ -213,7 +220,7 @@ func (w *writer) doing(o *cliv1alpha1.Operation, now time.Time) {
 // coveredByFailures reports whether the operation is stalled by failures, each of which is listed
 // with its remedy.
 func coveredByFailures(o *cliv1alpha1.Operation) bool {
-	return len(o.Failures) > 0 && o.Reason == refitv1alpha1.ReasonNodeFailed
+	return len(o.Failures) > 0 && (o.Reason == refitv1alpha1.ReasonNodeFailed || o.Reason == refitv1alpha1.ReasonComponentFailed)
 }
 
 // notSeen is the message of an operation that is new, or that no controllers execute.

@@ -82,6 +82,13 @@ func (s *scene) backedUp(backup, rehearsal int32) *scene {
 	return s
 }
 
+// withComponents adds a stage of two components.
+func (s *scene) withComponents(done int32) *scene {
+	stages := &s.operation.Status.Plan.Stages
+	*stages = slices.Insert(*stages, 1, refitv1alpha1.StageSummary{Name: refitv1alpha1.StageComponentsBefore, Kubernetes: "v1.36.3", Total: 2, Done: done})
+	return s
+}
+
 func order(node string, role refitv1alpha1.Role, permit refitv1alpha1.Permit, phase refitv1alpha1.NodePhase) *refitv1alpha1.NodeUpgrade {
 	n := &refitv1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	n.Spec = refitv1alpha1.NodeUpgradeSpec{
@@ -187,13 +194,23 @@ func scenes() []*scene {
 		"The rehearsal of v1.36.3 on the restored backup fails: --feature-gates: the API server does not know the flag").backedUp(1, 0).
 		because(refitv1alpha1.ReasonRehearsalFailed, "The rehearsal fails", "Remove the flag from the kubeadm configuration. Then run `refit retry`")
 
+	component := newScene("component", refitv1alpha1.PhaseRunning, 0, "Upgrading component liqo to v1.2.0: wave-controllers").withComponents(0).
+		because(refitv1alpha1.ReasonProgressing, "Upgrading component liqo", "")
+	componentFailed := newScene("component-failed", refitv1alpha1.PhaseStalled, 0,
+		"Component liqo failed and was rolled back at verify (ManualInterventionRequired): Deployment liqo/liqo-proxy is not ready").withComponents(0).
+		because(refitv1alpha1.ReasonComponentFailed, "Component liqo failed", "Fix the cause, then run `refit retry`")
+	componentFailed.operation.Status.Failures = []refitv1alpha1.Failure{{
+		Component: "liqo", Class: refitv1alpha1.FailureManualIntervention, Step: "verify", Message: "Deployment liqo/liqo-proxy is not ready",
+		Remedy: "Fix the cause, then run `refit retry`",
+	}}
+
 	queued := newScene("queued", refitv1alpha1.PhaseWaiting, 0, "Waiting for the older operation to-v1-35-4 to end").
 		because(refitv1alpha1.ReasonOlderOperation, "Waiting for the older operation to-v1-35-4 to end", "")
 	approval.orders, queued.orders = nil, nil
 	approval.operation.Status.Plan.Stages[0].Done, queued.operation.Status.Plan.Stages[0].Done = 0, 0
 
 	return []*scene{
-		planning, fetching, approval, failed, away, gone, waits, paused, aborting, hops(), crowd(), queued, rehearsing, refuted,
+		planning, fetching, approval, failed, away, gone, waits, paused, aborting, hops(), crowd(), queued, rehearsing, refuted, component, componentFailed,
 		newScene("running", refitv1alpha1.PhaseRunning, 4, "Upgrading worker-2 to v1.36.3: swap-kubelet").at("worker-2", applying("swap-kubelet", 14*time.Second)),
 		newScene("settling", refitv1alpha1.PhaseRunning, 1, "Running a trial Pod on cp-2 that resolves and reaches the API").at("cp-2", func(n *refitv1alpha1.NodeUpgrade) {
 			n.Spec.Permit, n.Status.Phase, n.Status.CompletionTime = refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded, ago(9*time.Second)

@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -98,10 +99,38 @@ func situations() []situation {
 		{name: "patch", snapshot: ha("v1.36.1", "v1.36.3"), spec: to("v1.36.3")},
 		{name: "done", snapshot: ha("v1.36.3", "v1.36.3"), spec: to("v1.36.3")},
 		{name: "done-unreleased", snapshot: withAgents(ha("v1.36.3")), spec: scoped(refitv1alpha1.ScopeWorkers)},
+		{name: "components", snapshot: withComponents, spec: to("v1.36.3")},
 		{name: "two-members", snapshot: twoMembers, spec: to("v1.36.3")},
 		{name: "workers", snapshot: behind, spec: someWorkers()},
 		{name: "large", everyWidth: true, snapshot: large, spec: pools()},
 	}
+}
+
+// withComponents is a cluster with a component that has to be upgraded before the control plane, and
+// one that is upgraded after it.
+func withComponents() *cluster.Snapshot {
+	s := withAgents(ha("v1.35.4", "v1.36.3"))()
+	release := &s.Releases[0]
+	release.Components = []refitv1alpha1.ReleaseComponent{
+		{Name: "liqo", Version: "v1.2.0", Fits: []refitv1alpha1.ComponentFit{{Version: "<1.2", Kubernetes: "<1.36"}, {Version: ">=1.2"}}},
+		{Name: "metrics-server", Version: "0.9.0"},
+	}
+	component := func(name, from, to, kubernetes string) cluster.Component {
+		return cluster.Component{Name: name, Manage: refitv1alpha1.ManageRefit, Status: refitv1alpha1.ComponentStatus{
+			Owner: refitv1alpha1.OwnerHelm, Installed: &refitv1alpha1.InstalledComponent{Version: from, Namespace: name, Name: name, Revision: 1},
+			Offers: []refitv1alpha1.ComponentOffer{{
+				Release: refitv1alpha1.ReleaseRef{Name: release.Name, Digest: release.Digest}, Version: to, Action: refitv1alpha1.ActionUpgrade,
+				Kubernetes: kubernetes, Digest: "sha256:" + strings.Repeat("a", 64), Changes: refitv1alpha1.ObjectChanges{Change: 4},
+			}},
+		}}
+	}
+	liqo := component("liqo", "v1.1.2", "v1.2.0", "v1.35.4")
+	offer := &liqo.Status.Offers[0]
+	offer.Changes = refitv1alpha1.ObjectChanges{Create: 3, Change: 41, Delete: 6}
+	offer.Deletes = []string{"ClusterRole liqo-old", "Job liqo/pre-delete", "Role liqo/a", "Role liqo/b", "Role liqo/c", "Role liqo/d"}
+	offer.CRDs = []refitv1alpha1.CRDChange{{Name: "foreignclusters.core.liqo.io", Storage: "v1beta1", Objects: 2}, {Name: "virtualnodes.offloading.liqo.io", Objects: 1}}
+	s.Components = []cluster.Component{liqo, component("metrics-server", "0.7.2", "0.9.0", "v1.36.3")}
+	return s
 }
 
 // shop is a cluster of 3+2 nodes with a workload that has a PodDisruptionBudget, and with a

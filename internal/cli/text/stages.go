@@ -27,7 +27,7 @@ func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 	w.section("Stages", as(plain, fmt.Sprintf("(%d, %s)", len(shown), about(p.Estimate))))
 	t := &table{}
 	shownIn := map[string]int{} // the stage that shows each text
-	anyFolded := false
+	anyFolded, objectsFolded := false, false
 	for i := range shown {
 		stage := &shown[i]
 		t.blank()
@@ -39,6 +39,7 @@ func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 			shownIn[reason] = i + 1
 			t.line(reasonIndent, as(dim, reason))
 		}
+		objectsFolded = t.components(stage, wide) || objectsFolded
 		if !kindOf(stage.Name).Pace.Disrupts() {
 			continue
 		}
@@ -55,13 +56,17 @@ func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 		w.blank()
 		w.para(stageIndent, as(dim, "--wide lists every node."))
 	}
+	if objectsFolded {
+		w.blank()
+		w.para(stageIndent, as(dim, "--wide lists every object that is deleted, and every CRD that changes."))
+	}
 }
 
 // worthShowing omits empty stages, such as Workers in a cluster without workers.
 func worthShowing(stages []cliv1alpha1.Stage) []cliv1alpha1.Stage {
 	return slices.DeleteFunc(slices.Clone(stages), func(s cliv1alpha1.Stage) bool {
 		kind := kindOf(s.Name)
-		return len(s.Nodes) == 0 && !kind.Always && !kind.Once
+		return len(s.Nodes)+len(s.Components) == 0 && !kind.Always && !kind.Once
 	})
 }
 
@@ -75,6 +80,9 @@ func title(stage *cliv1alpha1.Stage) string { return kindOf(stage.Name).Heading(
 // scale is the number of nodes in a stage, and of those that are upgraded at once.
 func scale(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool) string {
 	n := len(stage.Nodes)
+	if c := len(stage.Components); c > 0 {
+		return atOnce(phrase.Count(c, "component"), c, 1)
+	}
 	if n == 0 {
 		return ""
 	}

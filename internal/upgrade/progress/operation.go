@@ -36,7 +36,9 @@ func NewOperation(cluster string, u *refitv1alpha1.ClusterUpgrade, orders []*ref
 	}
 	explain(o, status)
 	for _, f := range status.Failures {
-		o.Failures = append(o.Failures, cliv1alpha1.NodeFailure{Node: f.Node, Class: string(f.Class), Step: f.Step, Message: f.Message, Remedy: f.Remedy})
+		o.Failures = append(o.Failures, cliv1alpha1.NodeFailure{
+			Node: f.Node, Component: f.Component, Class: string(f.Class), Step: f.Step, Message: f.Message, Remedy: f.Remedy,
+		})
 	}
 	if status.Plan != nil {
 		o.From, o.To, o.Plan, o.ProposedPlan = status.Plan.From, status.Plan.To, status.Plan.Hash, status.Plan.ProposedHash
@@ -82,7 +84,7 @@ func explain(o *cliv1alpha1.Operation, status *refitv1alpha1.ClusterUpgradeStatu
 
 func waitOf(w *refitv1alpha1.WaitingFor) cliv1alpha1.Wait {
 	return cliv1alpha1.Wait{
-		Reason: w.Reason, Node: w.Node, Message: w.Message, Remedy: w.Remedy,
+		Reason: w.Reason, Node: w.Node, Component: w.Component, Message: w.Message, Remedy: w.Remedy,
 		ActionRequired: w.ActionRequired, MoreNodes: int(w.MoreNodes), Since: timeOf(w.Since),
 	}
 }

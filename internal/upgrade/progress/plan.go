@@ -54,6 +54,22 @@ func stageOf(s plan.Stage) cliv1alpha1.Stage {
 		}
 		out.Nodes = append(out.Nodes, node)
 	}
+	for i := range s.Components {
+		out.Components = append(out.Components, componentOf(&s.Components[i]))
+	}
+	return out
+}
+
+func componentOf(c *plan.ComponentStep) cliv1alpha1.Component {
+	out := cliv1alpha1.Component{
+		Name: c.Component, Action: string(c.Action), From: c.From, To: c.To, Reason: c.Reason, Digest: c.Digest, Estimate: estimateOf(c.Estimate),
+	}
+	if offer := c.Offer; offer != nil {
+		out.Changes = &cliv1alpha1.ObjectChanges{Create: offer.Changes.Create, Change: offer.Changes.Change, Delete: offer.Changes.Delete, Deletes: offer.Deletes}
+		for _, crd := range offer.CRDs {
+			out.Changes.CRDs = append(out.Changes.CRDs, cliv1alpha1.CRDChange(crd))
+		}
+	}
 	return out
 }
 
