@@ -4,8 +4,10 @@ package helm
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
@@ -14,34 +16,46 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// kueueDistance is the distance between the writes of Kueue that are killed: it has hundreds.
-const kueueDistance = 12
+// kueueDistance is the distance between the tested places of Kueue, which has hundreds of writes. It
+// is odd, so that both places of a write are tested.
+const kueueDistance = 13
+
+// distance returns the distance between the tested places of a real chart. A slow machine may test
+// fewer of them.
+func distance(t *testing.T, usual int) int {
+	t.Helper()
+	text := os.Getenv("REFIT_COMPONENTS_DISTANCE")
+	if text == "" {
+		return usual
+	}
+	factor, err := strconv.Atoi(text)
+	must(t, err)
+	return factor * usual
+}
 
 // TestMetricsServer kills upgrades and rollbacks of metrics-server, which has an APIService whose
 // group nothing serves here, and an object in another namespace.
 func TestMetricsServer(t *testing.T) {
+	t.Parallel()
 	full(t)
 	real := realChart{module: "sigs.k8s.io/metrics-server", name: "metrics-server", old: "v0.7.2", to: "v0.9.0"}
-	writes, kills := real.kill(t, 1)
-	report(t, "helm_metrics_server_writes", float64(writes), "writes")
-	report(t, "helm_metrics_server_kills", float64(kills), "kills")
+	real.report(t, "helm_metrics_server", distance(t, 1))
 }
 
 // TestKueue kills upgrades and rollbacks of Kueue, which has its CRDs among its templates.
 func TestKueue(t *testing.T) {
+	t.Parallel()
 	full(t)
 	real := realChart{module: "sigs.k8s.io/kueue", name: "kueue", old: "v0.14.0", to: "v0.15.0"}
-	writes, kills := real.kill(t, kueueDistance)
-	report(t, "helm_kueue_writes", float64(writes), "writes")
-	report(t, "helm_kueue_kills", float64(kills), "kills")
+	real.report(t, "helm_kueue", distance(t, kueueDistance))
 }
 
 // A realChart is a chart in a Go module.
 type realChart struct{ module, name, old, to string }
 
-// kill kills an upgrade and its rollback at each place, or at some of them. It returns the numbers
-// of writes and of kills. The charts have names for the whole cluster, so the server is their own.
-func (c realChart) kill(t *testing.T, distance int) (writes, kills int) {
+// report kills an upgrade and its rollback at each place, or at some of them, and prints the numbers
+// of places and of kills. The charts have names for the whole cluster, so the server is their own.
+func (c realChart) report(t *testing.T, name string, every int) {
 	t.Helper()
 	old, to := c.load(t, c.old), c.load(t, c.to)
 	l := newLane(t, apiserver.Start(t, apiserver.Options{}), packed(t, old), packed(t, to))
@@ -49,10 +63,18 @@ func (c realChart) kill(t *testing.T, distance int) (writes, kills int) {
 	_, err := l.client(&killer{}).KeepCRDs(bounded(t), l.to.Rendering)
 	must(t, err)
 	l.upgraded, l.rolledBack = l.clean(l.upgrade()), l.clean(l.rollback())
-	for n := 0; n < 2*max(l.upgraded.writes, l.rolledBack.writes); n += distance {
+	l.places(name, every)
+}
+
+// places kills at places of an upgrade and of its rollback: two of each write.
+func (l *lane) places(name string, every int) {
+	l.t.Helper()
+	kills := 0
+	for n := 0; n < 2*max(l.upgraded.writes, l.rolledBack.writes); n += every {
 		kills += l.cycle(n)
 	}
-	return l.upgraded.writes + l.rolledBack.writes, kills
+	report(l.t, name+"_places", float64(2*(l.upgraded.writes+l.rolledBack.writes)), "places")
+	report(l.t, name+"_kills", float64(kills), "kills")
 }
 
 // load loads the chart of a version from the Go module proxy.

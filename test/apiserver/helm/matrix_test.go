@@ -52,6 +52,7 @@ func TestKilledActions(t *testing.T) {
 // TestKilledActionsWithClientSideApply does the same for a release of Helm 3, whose objects are not
 // applied by the server.
 func TestKilledActionsWithClientSideApply(t *testing.T) {
+	t.Parallel()
 	full(t)
 	s := apiserver.Shared(t, apiserver.Options{})
 	kills := matrix(t, func(t *testing.T) *lane {
