@@ -7,9 +7,9 @@ import (
 	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
-// guard returns a DeletionError if Helm would delete an object that is not approved, or that belongs
-// to another release by now. Helm deletes what the old revision has and the new one does not, except
-// for live objects that are to be kept.
+// guard returns a DeletionError if Helm would delete an object that is not approved, or that now
+// belongs to another release. Helm deletes what the old revision has and the new one does not,
+// except for live objects that are to be kept.
 func (s *session) guard(from *release.Release, to []Object, approved []Ref) error {
 	objects, err := objectsOf(from.Manifest, "", s.Namespace)
 	if err != nil {

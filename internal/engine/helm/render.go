@@ -24,8 +24,9 @@ type Rendering struct {
 	Hooks   []Object
 	CRDs    []Object // of crds/ and of templates
 	Images  []string
-	// Lookups are what the chart would have read from the cluster, as Kind.group/namespace/name. The
-	// rendering differs from that of Helm then: a chart that keeps a password creates a new one.
+	// Lookups are what the chart would have read from the cluster, as Kind.group/namespace/name.
+	// The rendering differs from that of Helm then: a chart that keeps a password creates a new
+	// one.
 	Lookups []string
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// kueueDistance is the distance between the tested places of Kueue, which has hundreds of writes. It
-// is odd, so that both places of a write are tested.
+// kueueDistance is the distance between the tested places of Kueue, which has hundreds of writes.
+// It is odd, so that both places of a write are tested.
 const kueueDistance = 13
 
 // distance returns the distance between the tested places of a real chart. A slow machine may test
@@ -53,8 +53,9 @@ func TestKueue(t *testing.T) {
 // A realChart is a chart in a Go module.
 type realChart struct{ module, name, old, to string }
 
-// report kills an upgrade and its rollback at each place, or at some of them, and prints the numbers
-// of places and of kills. The charts have names for the whole cluster, so the server is their own.
+// report kills an upgrade and its rollback at each place, or at some of them, and prints the
+// numbers of places and of kills. The charts have names for the whole cluster, so the server is
+// their own.
 func (c realChart) report(t *testing.T, name string, every int) {
 	t.Helper()
 	old, to := c.load(t, c.old), c.load(t, c.to)

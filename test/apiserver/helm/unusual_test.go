@@ -62,8 +62,8 @@ func (l *lane) edit(change func(*release.Release)) {
 	must(l.t, records.Update(changed))
 }
 
-// TestAClusterRoleWithANamespace has a namespace on an object that has none, in one of two versions.
-// Helm alone applies the object, and then deletes it.
+// TestAClusterRoleWithANamespace has a namespace on an object that has none, in one of two
+// versions. Compared by namespace, it is deleted and created.
 func TestAClusterRoleWithANamespace(t *testing.T) {
 	t.Parallel()
 	const role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: \"{{ .Release.Name }}-role\"NAMESPACE}\n"
