@@ -48,8 +48,8 @@ type ClusterUpgradeStatus struct {
 	// +structType=atomic
 	Nodes NodeCounts `json:"nodes,omitzero"`
 
-	// failures lists a failed component and failed nodes, at most 16; nodes.failed counts all of the
-	// nodes. The NodeUpgrade of a node has the log.
+	// failures lists a failed component and failed nodes, at most 16; nodes.failed counts all of
+	// the nodes. The NodeUpgrade of a node has the log.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16

@@ -46,7 +46,7 @@ type ComponentList struct {
 // because values can change everything that a chart can.
 type ComponentSpec struct {
 	// manage is who changes the component. Refit: Refit does. Observe: another tool does, such as
-	// Flux or Argo CD, and an upgrade waits until it has brought a version that fits.
+	// Flux or Argo CD, and an upgrade waits until that tool has installed a version that fits.
 	// +optional
 	// +kubebuilder:default=Refit
 	Manage Management `json:"manage,omitempty"`

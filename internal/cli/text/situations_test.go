@@ -106,8 +106,8 @@ func situations() []situation {
 	}
 }
 
-// withComponents is a cluster with a component that has to be upgraded before the control plane, and
-// one that is upgraded after it.
+// withComponents is a cluster with a component that has to be upgraded before the control plane,
+// and one that is upgraded after it.
 func withComponents() *cluster.Snapshot {
 	s := withAgents(ha("v1.35.4", "v1.36.3"))()
 	release := &s.Releases[0]

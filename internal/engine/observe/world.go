@@ -16,9 +16,9 @@ import (
 )
 
 // World is a cluster during an operation. Every Snapshot has the watched state of nodes, orders,
-// reports, operations, backups, components and ClusterReleases. Everything else, above all pods, is read from
-// the API at intervals and kept folded. Each full read also shows what a stalled watch has missed:
-// of each object the newer version counts.
+// reports, operations, backups, components and ClusterReleases. Everything else, above all pods, is
+// read from the API at intervals and kept folded. Each full read also shows what a stalled watch
+// has missed: of each object the newer version counts.
 type World struct {
 	reader  *Reader
 	watched Watched

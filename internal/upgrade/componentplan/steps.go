@@ -29,10 +29,10 @@ type Step struct {
 	// Reason is why the step has this place.
 	Reason string
 	// Digest is what an approval covers: that of the offer if FromOffer is set, otherwise that of
-	// the signed content. What a step changes is known only once all before it are complete.
+	// the signed content. The changes of a step are known only once all before it are complete.
 	Digest    string
 	FromOffer bool
-	// Started is set if the operation has begun to change the component.
+	// Started is set if the operation has started to change the component.
 	Started bool
 }
 
@@ -144,7 +144,7 @@ func (p *planning) recorded(name string, matches func(*refitv1alpha1.PlannedComp
 	return nil
 }
 
-// started reports whether the operation has begun to change a component, so that its recorded steps
+// started reports whether the operation has started to change a component, so that its recorded steps
 // count and not what is installed: it has ordered it, or an order that was deleted has done its
 // work. An order that changed nothing is planned again: what it changes may differ now.
 func (p *planning) started(name string) bool {

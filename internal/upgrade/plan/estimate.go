@@ -21,8 +21,8 @@ const (
 	defaultComponent    = 90 * time.Second
 )
 
-// UsualTime is how long a stage of so many nodes or components takes by the defaults. It serves to compare
-// stages.
+// UsualTime is how long a stage of so many nodes or components takes by the defaults. It serves to
+// compare stages.
 func UsualTime(stage refitv1alpha1.StageName, nodes int32) time.Duration {
 	switch stage {
 	case refitv1alpha1.StagePrefetch:

@@ -110,8 +110,8 @@ func (d *deciding) otherComponent(order *cluster.ComponentUpgrade, who string) *
 	return w
 }
 
-// offerNotApproved holds an order whose changes are not known, or not approved. What continues was
-// approved before.
+// offerNotApproved holds an order whose changes are not known, or not approved. An order that
+// continues was approved before.
 func offerNotApproved(d *deciding, step *componentplan.Step) *Wait {
 	if d.continues(d.componentOrder(step.Component)) {
 		return nil

@@ -104,7 +104,8 @@ func (d *deciding) finish(hop int) {
 }
 
 // endAborted withdraws the orders to prefetch, deletes backups that run, holds a component that is
-// being changed, and ends the operation once no node is active. It first rolls back a host that is partly changed without a claim.
+// being changed, and ends the operation once no node is active. It first rolls back a host that is
+// partly changed without a claim.
 func (d *deciding) endAborted() {
 	const aborted = "the operation was aborted"
 	left := d.deleteBackups(aborted)

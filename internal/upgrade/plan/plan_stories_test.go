@@ -54,7 +54,7 @@ func planStories() []planStory {
 			clustertest.HA("v1.35.4", 3, 2, clustertest.Agents(), released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0")), backingUp(to("v1.37.1")),
 		},
 		{
-			"components", "One component does not run on the next Kubernetes, one is upgraded after it, and one is installed. What they change is known for the first hop.",
+			"components", "One component does not run on the next Kubernetes, one is upgraded after it, and one is installed. Their changes are known for the first hop.",
 			clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), components), to("v1.36.3"),
 		},
 		{

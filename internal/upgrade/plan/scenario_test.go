@@ -181,8 +181,8 @@ func randomBackup(dice *rand.Rand, sc *scenario) {
 	}
 }
 
-// randomComponents draws components: some run on every version, some on two minor versions each, and
-// some are not installed yet.
+// randomComponents draws components: some run on every version, some on two minor versions each,
+// and some are not installed yet.
 func randomComponents(dice *rand.Rand, sc *scenario) {
 	if dice.IntN(3) > 0 {
 		return

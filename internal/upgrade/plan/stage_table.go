@@ -23,8 +23,9 @@ type StageKind struct {
 	Components bool
 
 	// included reports whether a hop has this stage. It follows from the path and the scope alone,
-	// never from how far the cluster has come: a stage does not vanish when it is complete. Those of
-	// components follow from what was installed when the plan was made, which the operation records.
+	// never from how far the cluster has come: a stage does not vanish when it is complete. Those
+	// of components follow from what was installed when the plan was made, which the operation
+	// records.
 	included func(m *planner, p *Plan, hop int) bool
 	// reason is why the stage exists and how it proceeds.
 	reason func(m *planner, p *Plan, hop int) string

@@ -15,7 +15,7 @@ var componentStories = []story{
 	},
 	{
 		name:     "component-two-hops",
-		summary:  "gateway is upgraded before each hop. What the second upgrade changes is computed once the first hop is complete.",
+		summary:  "gateway is upgraded before each hop. The changes of the second upgrade are computed once the first hop is complete.",
 		scenario: minor(shape(1, 1), upgradePath("v1.35.4", "v1.37.1", "v1.36.3", "v1.37.1"), withComponents(gateway)), ends: Succeeded,
 	},
 	{

@@ -10,8 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// withLiqo is a cluster with Liqo v1.1.2, and ClusterReleases that have v1.2.0. Its offer is for the
-// target.
+// withLiqo is a cluster with Liqo v1.1.2, and ClusterReleases that have v1.2.0. Its offer is for
+// the target.
 func withLiqo(s *snapshot) {
 	for i := range s.Releases {
 		s.Releases[i].Components = []refitv1alpha1.ReleaseComponent{{Name: "liqo", Version: "v1.2.0"}}

@@ -61,7 +61,7 @@ func (c realChart) report(t *testing.T, name string, every int) {
 	old, to := c.load(t, c.old), c.load(t, c.to)
 	l := newLane(t, apiserver.Start(t, apiserver.Options{}), packed(t, old), packed(t, to))
 	bareInstall(t, l.config, l.release.Namespace, l.release.Name, old, true)
-	_, err := l.client(&killer{}).KeepCRDs(bounded(t), l.to.Rendering)
+	_, err := l.client(&apiserver.Killer{}).KeepCRDs(bounded(t), l.to.Rendering)
 	must(t, err)
 	l.upgraded, l.rolledBack = l.clean(l.upgrade()), l.clean(l.rollback())
 	l.places(name, every)

@@ -81,11 +81,11 @@ func TestAClusterRoleWithANamespace(t *testing.T) {
 					return string(found.UID)
 				}
 				created := get()
-				l.run(l.upgrade(), &killer{})
+				l.run(l.upgrade(), &apiserver.Killer{})
 				if get() != created {
 					t.Error("the upgrade created it again")
 				}
-				l.run(l.rollback(), &killer{})
+				l.run(l.rollback(), &apiserver.Killer{})
 				if get() != created {
 					t.Error("the rollback created it again")
 				}
@@ -101,28 +101,28 @@ func TestAReleaseThatWasUninstalled(t *testing.T) {
 	uninstall.KeepHistory, uninstall.WaitStrategy, uninstall.Timeout = true, kube.HookOnlyStrategy, hookTimeout
 	_, err := uninstall.Run(l.release.Name)
 	must(t, err)
-	counted := &killer{}
-	if _, err := l.client(counted).Adopt(bounded(t), l.mark("adopt")); !errors.Is(err, helm.ErrNoRelease) || counted.writes != 0 {
-		t.Errorf("Adopt() = %v, with %d writes", err, counted.writes)
+	counted := &apiserver.Killer{}
+	if _, err := l.client(counted).Adopt(bounded(t), l.mark("adopt")); !errors.Is(err, helm.ErrNoRelease) || counted.Writes() != 0 {
+		t.Errorf("Adopt() = %v, with %d writes", err, counted.Writes())
 	}
 	if _, err := l.client(counted).Deployed(bounded(t)); !errors.Is(err, helm.ErrNoRelease) {
 		t.Errorf("Deployed() = %v", err)
 	}
-	must(t, l.client(&killer{}).Install(bounded(t), l.mark("install-2"), l.old))
-	l.run(l.upgrade(), &killer{})
+	must(t, l.client(&apiserver.Killer{}).Install(bounded(t), l.mark("install-2"), l.old))
+	l.run(l.upgrade(), &apiserver.Killer{})
 }
 
 func TestAReleaseThatIsBeingUninstalled(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
 	l.edit(func(r *release.Release) { r.Info.Status = rcommon.StatusUninstalling })
-	counted := &killer{}
+	counted := &apiserver.Killer{}
 	var pending *helm.PendingError
-	if _, err := l.client(counted).Adopt(bounded(t), l.mark("adopt")); !errors.As(err, &pending) || counted.writes != 0 {
-		t.Errorf("Adopt() = %v, with %d writes", err, counted.writes)
+	if _, err := l.client(counted).Adopt(bounded(t), l.mark("adopt")); !errors.As(err, &pending) || counted.Writes() != 0 {
+		t.Errorf("Adopt() = %v, with %d writes", err, counted.Writes())
 	}
-	if err := l.client(counted).Install(bounded(t), l.mark("install-2"), l.old); !errors.As(err, &pending) || counted.writes != 0 {
-		t.Errorf("Install() = %v, with %d writes", err, counted.writes)
+	if err := l.client(counted).Install(bounded(t), l.mark("install-2"), l.old); !errors.As(err, &pending) || counted.Writes() != 0 {
+		t.Errorf("Install() = %v, with %d writes", err, counted.Writes())
 	}
 }
 
@@ -138,9 +138,9 @@ func TestAnInstallationOverADeployedRelease(t *testing.T) {
 	must(t, err)
 	first.(*release.Release).Info.Status = rcommon.StatusDeployed
 	must(t, records.Update(first))
-	counted := &killer{}
-	if err := l.client(counted).Install(bounded(t), l.mark("install-2"), l.old); err == nil || counted.writes != 0 {
-		t.Errorf("Install() = %v, with %d writes", err, counted.writes)
+	counted := &apiserver.Killer{}
+	if err := l.client(counted).Install(bounded(t), l.mark("install-2"), l.old); err == nil || counted.Writes() != 0 {
+		t.Errorf("Install() = %v, with %d writes", err, counted.Writes())
 	}
 }
 
@@ -152,10 +152,10 @@ func TestAKindThatIsGone(t *testing.T) {
 	l.edit(func(r *release.Release) {
 		r.Manifest += "---\napiVersion: example.test/v1\nkind: Gone\nmetadata: {name: a}\n"
 	})
-	if _, err := l.client(&killer{}).Adopt(bounded(t), l.mark("adopt")); err == nil {
+	if _, err := l.client(&apiserver.Killer{}).Adopt(bounded(t), l.mark("adopt")); err == nil {
 		t.Error("Adopt() returned no error")
 	}
-	record, err := l.client(&killer{}).Newest(bounded(t))
+	record, err := l.client(&apiserver.Killer{}).Newest(bounded(t))
 	must(t, err)
 	if mark, ours := record.Mark(); record.Status != "failed" || !ours || mark.Step != "adopt" || !strings.Contains(record.Description, "Gone") {
 		t.Errorf("the record is %s: %s", record.Status, record.Description)
@@ -172,15 +172,15 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: reg
 func TestAHookOfARollbackThatHangs(t *testing.T) {
 	t.Parallel()
 	l := laneOf(t, with(t, "1", rollbackHook), made2(t))
-	l.run(l.upgrade(), &killer{})
+	l.run(l.upgrade(), &apiserver.Killer{})
 	mark := l.mark("rollback")
 	roll := func() error {
-		return l.client(&killer{}).Rollback(bounded(t), mark, l.saved, l.added(), 2*time.Second)
+		return l.client(&apiserver.Killer{}).Rollback(bounded(t), mark, l.saved, l.added(), 2*time.Second)
 	}
 	if err := roll(); err == nil {
 		t.Fatal("Rollback() returned no error")
 	}
-	record, err := l.client(&killer{}).Newest(bounded(t))
+	record, err := l.client(&apiserver.Killer{}).Newest(bounded(t))
 	must(t, err)
 	if found, ours := record.Mark(); record.Status != "failed" || !ours || found != mark {
 		t.Errorf("the record is %s: %s", record.Status, record.Description)
@@ -214,12 +214,12 @@ func TestAReleaseInConfigMaps(t *testing.T) {
 	install.ReleaseName, install.Namespace, install.WaitStrategy = l.release.Name, l.release.Namespace, kube.HookOnlyStrategy
 	_, err := install.Run(with(t, "1", ""), nil)
 	must(t, err)
-	counted := &killer{}
+	counted := &apiserver.Killer{}
 	if _, err := l.client(counted).Deployed(bounded(t)); !errors.Is(err, helm.ErrOtherStorage) {
 		t.Errorf("Deployed() = %v", err)
 	}
-	if err := l.client(counted).Install(bounded(t), l.mark("install"), l.old); !errors.Is(err, helm.ErrOtherStorage) || counted.writes != 0 {
-		t.Errorf("Install() = %v, with %d writes", err, counted.writes)
+	if err := l.client(counted).Install(bounded(t), l.mark("install"), l.old); !errors.Is(err, helm.ErrOtherStorage) || counted.Writes() != 0 {
+		t.Errorf("Install() = %v, with %d writes", err, counted.Writes())
 	}
 }
 
@@ -233,9 +233,9 @@ func TestARevisionThatCannotBeDecoded(t *testing.T) {
 	record.Data["release"] = []byte("broken")
 	_, err = secrets.Update(t.Context(), record, metav1.UpdateOptions{})
 	must(t, err)
-	counted := &killer{}
-	if err := l.client(counted).Install(bounded(t), l.mark("install-2"), l.old); err == nil || !strings.Contains(err.Error(), "cannot be decoded") || counted.writes != 0 {
-		t.Errorf("Install() = %v, with %d writes", err, counted.writes)
+	counted := &apiserver.Killer{}
+	if err := l.client(counted).Install(bounded(t), l.mark("install-2"), l.old); err == nil || !strings.Contains(err.Error(), "cannot be decoded") || counted.Writes() != 0 {
+		t.Errorf("Install() = %v, with %d writes", err, counted.Writes())
 	}
 }
 
@@ -245,17 +245,17 @@ func TestAnObjectThatMovedToAnotherRelease(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
 	steps := l.upgrade()
-	l.run(steps[:2], &killer{})
+	l.run(steps[:2], &apiserver.Killer{})
 	settings := l.admin().CoreV1().ConfigMaps(l.release.Namespace)
 	moved, err := settings.Get(t.Context(), l.release.Name+"-only-1", metav1.GetOptions{})
 	must(t, err)
 	moved.Annotations["meta.helm.sh/release-name"] = "other"
 	_, err = settings.Update(t.Context(), moved, metav1.UpdateOptions{})
 	must(t, err)
-	counted := &killer{}
+	counted := &apiserver.Killer{}
 	var deletion *helm.DeletionError
-	if err := steps[2].run(bounded(t), l.client(counted)); !errors.As(err, &deletion) || counted.writes != 0 {
-		t.Errorf("Wave() = %v, with %d writes", err, counted.writes)
+	if err := steps[2].run(bounded(t), l.client(counted)); !errors.As(err, &deletion) || counted.Writes() != 0 {
+		t.Errorf("Wave() = %v, with %d writes", err, counted.Writes())
 	}
 }
 
@@ -276,15 +276,15 @@ func TestAFieldThatAnotherClientOwns(t *testing.T) {
 		must(t, err)
 	}
 	before := l.outcome().objects
-	l.run(l.upgrade(), &killer{})
+	l.run(l.upgrade(), &apiserver.Killer{})
 	own("edited")
-	l.run(l.rollback(), &killer{})
+	l.run(l.rollback(), &apiserver.Killer{})
 	if after := l.outcome().objects; after != before {
 		t.Errorf("after the rollback the objects are\n%s\nwant\n%s", after, before)
 	}
 	own("edited")
 	edited := l.outcome().objects
-	if _, err := l.client(&killer{}).Adopt(bounded(t), l.mark("adopt-edited")); err == nil || !strings.Contains(err.Error(), "kubectl-edit") {
+	if _, err := l.client(&apiserver.Killer{}).Adopt(bounded(t), l.mark("adopt-edited")); err == nil || !strings.Contains(err.Error(), "kubectl-edit") {
 		t.Errorf("Adopt() = %v", err)
 	}
 	if after := l.outcome().objects; after != edited {
@@ -312,18 +312,18 @@ func TestAnUpgradeOfAnotherClientMeanwhile(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
 	steps := l.upgrade()
-	l.run(steps[:2], &killer{})
-	counted := &killer{}
-	config := counted.config(l.config)
+	l.run(steps[:2], &apiserver.Killer{})
+	counted := &apiserver.Killer{}
+	config := counted.Config(l.config)
 	var lists atomic.Int32
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &interloper{next, &lists, func() { must(t, l.bareUpgrade(rest.CopyConfig(l.config))) }}
 	})
 	client := helm.New(t.Context(), config, l.release, discard)
-	if err := steps[2].run(bounded(t), client); err == nil || counted.writes != 0 {
-		t.Errorf("Wave() = %v, with %d writes", err, counted.writes)
+	if err := steps[2].run(bounded(t), client); err == nil || counted.Writes() != 0 {
+		t.Errorf("Wave() = %v, with %d writes", err, counted.Writes())
 	}
-	record, err := l.client(&killer{}).Newest(bounded(t))
+	record, err := l.client(&apiserver.Killer{}).Newest(bounded(t))
 	must(t, err)
 	if _, ours := record.Mark(); ours || record.Status != "deployed" {
 		t.Errorf("the record is %s: %s", record.Status, record.Description)
@@ -337,7 +337,7 @@ func TestAContextThatEnds(t *testing.T) {
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
 	for at := 1; at < 9; at += every(3) {
 		steps := l.upgrade()
-		l.run(steps[:2], &killer{})
+		l.run(steps[:2], &apiserver.Killer{})
 		ctx, cancel := context.WithCancel(bounded(t))
 		k := &canceler{at: at, cancel: cancel}
 		config := rest.CopyConfig(l.config)
@@ -345,13 +345,13 @@ func TestAContextThatEnds(t *testing.T) {
 		if err := steps[2].run(ctx, helm.New(t.Context(), config, l.release, discard)); err == nil {
 			t.Errorf("canceled at write %d: Wave() returned no error", at)
 		}
-		record, err := l.client(&killer{}).Newest(bounded(t))
+		record, err := l.client(&apiserver.Killer{}).Newest(bounded(t))
 		must(t, err)
 		if mark, ours := record.Mark(); record.Status != "failed" || !ours || mark.Step != "wave-2" {
 			t.Errorf("canceled at write %d: the record is %s: %s", at, record.Status, record.Description)
 		}
-		l.run(steps[2:], &killer{})
-		l.run(l.rollback(), &killer{})
+		l.run(steps[2:], &apiserver.Killer{})
+		l.run(l.rollback(), &apiserver.Killer{})
 	}
 }
 
