@@ -25,7 +25,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/figure"
 )
 
-const actionTimeout = 5 * time.Minute // the machine may be busy
+const actionTimeout = 20 * time.Minute // the machine may be busy
 
 var groups atomic.Int64
 
