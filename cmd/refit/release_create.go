@@ -37,8 +37,8 @@ without a signature: compare their digests and accept them with --accept-digest.
 metadata, signatures and archives. Hosts must reach these addresses or a mirror of them.
 --for-cluster selects the files for the hosts of a cluster; --kind and --arch do so without one.
 
-With --components, the command packs the Helm charts of a file and renders them, so that their images
-are in the ClusterRelease, too. It fails if its result cannot upgrade a host, and lists what is missing.`,
+With --components, the command packs and renders the Helm charts of a file, and adds their images.
+The command fails if its result cannot upgrade a kubeadm host, and lists what is missing.`,
 		Example: a.example(
 			"# Create a ClusterRelease from a directory", "release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
 			"# Create one without runc from two directories", "release create --kubernetes v1.36.3 --from bin --from images --without runc > v1.36.3.json",

@@ -60,10 +60,10 @@ func newReleaseVerifyCommand(a *app) *cobra.Command {
 		Use:   "verify FILE",
 		Short: "Verify the signature and the files of a ClusterRelease",
 		Long: `Verify a ClusterRelease as a host does: it is valid, and signed by a key that you trust, and so are
-its components and their charts. With --from, the command also reads every file of the ClusterRelease
-from a source and compares it with its signed digest. A source is a directory, a web server
-(https://..., http://...) or an OCI layout (oci:/path), as on hosts. Exits with 1 if a file is missing
-or differs.`,
+its components and their charts. With --from, the command also reads every file of the
+ClusterRelease from a source and compares it with its signed digest. A source is a directory, a web
+server (https://..., http://...) or an OCI layout (oci:/path), as on hosts. Exits with 1 if a file
+is missing or differs.`,
 		Example: a.example(
 			"# Verify the signature", "release verify v1.36.3.yaml --key keys/refit-release.pem",
 			"# Verify the files as well", "release verify v1.36.3.yaml --key /etc/refit/keys --from /srv/refit",

@@ -411,7 +411,7 @@ func TestReleaseWithComponentsIsCreated(t *testing.T) {
 	file := publish(t, oneComponent, nil)
 	c := &Creation{ComponentsFile: file}
 	c.Kubernetes, c.Folders = "v1.36.3", []string{dir}
-	// There are no files of Kubernetes: components come first, so that their mistakes are found.
+	// There are no files of Kubernetes. Components are read first.
 	if _, err := c.Create(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "no kubeadm") || len(c.Images) != 1 {
 		t.Errorf("Create() = %v; images %v", err, c.Images)
 	}
