@@ -144,9 +144,9 @@ func (p *planning) recorded(name string, matches func(*refitv1alpha1.PlannedComp
 	return nil
 }
 
-// started reports whether the operation has started to change a component, so that its recorded steps
-// count and not what is installed: it has ordered it, or an order that was deleted has done its
-// work. An order that changed nothing is planned again: what it changes may differ now.
+// started reports whether the operation has started to change a component, so that its recorded
+// steps count and not what is installed: it has ordered it, or an order that was deleted has done
+// its work. An order that changed nothing is planned again: what it changes may differ now.
 func (p *planning) started(name string) bool {
 	if p.s.Operation == nil {
 		return false
