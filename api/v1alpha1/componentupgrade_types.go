@@ -115,6 +115,11 @@ type ComponentUpgradeStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Journal int64 `json:"journal,omitempty"`
+	// order is what the recorded steps do. An order with another release, version or action is
+	// refused until they have ended.
+	// +optional
+	// +structType=atomic
+	Order *ComponentOrder `json:"order,omitempty"`
 	// attempt is the attempt of the order that the journal has seen. A higher one clears a failure.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -181,6 +186,35 @@ type ComponentUpgradeStatus struct {
 	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 32 && c.reason.size() <= 64 && c.message.size() <= 256 && c.lastTransitionTime > timestamp('2000-01-01T00:00:00Z'))",message="a condition's type may have at most 32 characters, its reason 64 and its message 256, and its time must be set"
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ComponentOrder is the part of an order that cannot change while its steps run.
+type ComponentOrder struct {
+	// operation is the ClusterUpgrade that started the steps.
+	// +required
+	// +structType=atomic
+	Operation Operation `json:"operation,omitzero"`
+	// epoch is the highest epoch of an order that was accepted.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	Epoch int64 `json:"epoch,omitempty"`
+	// release is the ClusterRelease that has the component.
+	// +required
+	// +structType=atomic
+	Release ReleaseRef `json:"release,omitzero"`
+	// version is the version of the component to install. It is absent if the component is removed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Version string `json:"version,omitempty"`
+	// action is Install, Upgrade or Remove.
+	// +required
+	// +kubebuilder:validation:Enum=Install;Upgrade;Remove
+	Action ComponentAction `json:"action,omitempty"`
+	// digest is the digest of the offer that was approved.
+	// +required
+	// +kubebuilder:validation:MaxLength=71
+	// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
+	Digest string `json:"digest,omitempty"`
 }
 
 // ComponentPhase is the phase of an order.
