@@ -11,7 +11,9 @@ func (s State) Start(step Step) State { return s.record(step.Name, Running) }
 // End returns the journal after the end of a step.
 func (s State) End(step Step, failure *Failure) State {
 	if failure != nil {
-		s.Failure = failure
+		failed := *failure
+		failed.Step = step.Name
+		s.Failure = &failed
 		return s.record(step.Name, Failed)
 	}
 	return s.record(step.Name, Done)

@@ -48,6 +48,9 @@ const (
 type Failure struct {
 	Class  refitv1alpha1.FailureClass
 	Reason string
+	// Step is the step that failed, if one did.
+	Step            string
+	Message, Remedy string
 }
 
 // Frozen is a freeze.
