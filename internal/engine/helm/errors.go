@@ -20,6 +20,8 @@ var (
 	ErrOtherStorage = errors.New("the release is stored in ConfigMaps, not in Secrets")
 	// ErrRemoteSchema is returned for a chart whose values.schema.json refers to another document.
 	ErrRemoteSchema = errors.New("values.schema.json refers to another document")
+	// ErrValues is returned if the values do not match the schema of the chart.
+	ErrValues = errors.New("the values are invalid")
 )
 
 // A PendingError is returned while an action that is not this one is in progress on the release.
@@ -48,4 +50,14 @@ func (e *DeletionError) Error() string {
 		names = append(names, ref.String())
 	}
 	return "the action would delete " + strings.Join(names, ", ")
+}
+
+// A NotInstalledError is returned before something is deleted that another operation installed.
+type NotInstalledError struct {
+	Revision    int
+	Description string
+}
+
+func (e *NotInstalledError) Error() string {
+	return fmt.Sprintf("revision %d is of another operation: %s", e.Revision, e.Description)
 }

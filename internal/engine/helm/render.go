@@ -80,7 +80,7 @@ func renderFiles(
 	}
 	toRender, err := util.ToRenderValuesWithSchemaValidation(content, values, options, caps, false)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrValues, err)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 // Rollback returns to a revision, which must have no CRDs. The approved deletions are those of
 // objects that the upgrade created. After a kill Helm does not find all of them: call Sweep next.
+// Without a timeout of hooks, it runs none.
 func (c *Client) Rollback(ctx context.Context, mark Mark, to int, deletions []Ref, hookTimeout time.Duration) error {
 	s, history, complete, err := c.begin(ctx, mark)
 	if err != nil {
@@ -43,6 +44,7 @@ func (c *Client) Rollback(ctx context.Context, mark Mark, to int, deletions []Re
 	run.Version, run.Description, run.Timeout = to, mark.String(), hookTimeout
 	// A client that changed a field during the upgrade would block the rollback otherwise.
 	run.ForceConflicts = target.ApplyMethod == string(release.ApplyMethodServerSideApply)
+	run.DisableHooks = hookTimeout == 0
 	run.WaitStrategy, run.WaitOptions = kube.HookOnlyStrategy, []kube.WaitOption{kube.WithWaitContext(waiting)}
 	if err := run.Run(s.Name); err != nil {
 		return c.failed("roll back", c.settle(s, err))

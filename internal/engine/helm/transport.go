@@ -10,6 +10,12 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// Fenced returns a configuration whose requests fail with ErrLeaseLost after the lease has ended:
+// for clients of the same leader that change objects beside Helm.
+func Fenced(lease context.Context, config *rest.Config) *rest.Config {
+	return fenced(lease, lease, config)
+}
+
 // fenced returns a configuration whose requests end with the lease and with the action. The drivers
 // and clients of Helm send most requests without a context.
 func fenced(lease, action context.Context, config *rest.Config) *rest.Config {

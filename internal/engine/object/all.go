@@ -1,0 +1,90 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// WaitAll waits until every object of a list exists and is ready, and reports what it waits for.
+// Objects without a namespace are in the given one if their kind has namespaces. The caller bounds
+// it with the context.
+func (e *Editor) WaitAll(ctx context.Context, objects []*unstructured.Unstructured, namespace string, waiting func(string)) error {
+	started := time.Now()
+	pending := objects
+	var last *NotReadyError
+	err := wait.PollUntilContextCancel(ctx, readyInterval, true, func(ctx context.Context) (bool, error) {
+		unready, found, err := e.unready(ctx, pending, namespace)
+		if err != nil {
+			return false, err
+		}
+		pending = unready
+		if len(pending) == 0 {
+			return true, nil
+		}
+		last = found
+		waiting(fmt.Sprintf("%d of %d objects are not ready, such as %s (%s: %s)", len(pending), len(objects), last.Object, last.Status, last.Message))
+		return false, nil
+	})
+	if err != nil && last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		last.Limit = time.Since(started).Round(time.Second)
+		return last
+	}
+	return err
+}
+
+// unready returns the objects that are not ready, and the state of the first one.
+func (e *Editor) unready(ctx context.Context, objects []*unstructured.Unstructured, namespace string) (pending []*unstructured.Unstructured, first *NotReadyError, err error) {
+	for _, o := range objects {
+		found, err := e.state(ctx, o, namespace)
+		if err != nil {
+			return nil, nil, err
+		}
+		if found == nil {
+			continue
+		}
+		pending = append(pending, o)
+		if first == nil {
+			first = found
+		}
+	}
+	return pending, first, nil
+}
+
+// state returns why an object is not ready, or nil.
+func (e *Editor) state(ctx context.Context, o *unstructured.Unstructured, namespace string) (*NotReadyError, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(o.GroupVersionKind())
+	key := client.ObjectKeyFromObject(o)
+	namespaced, err := e.Client.IsObjectNamespaced(live)
+	switch {
+	case err == nil && namespaced && key.Namespace == "":
+		key.Namespace = namespace
+	case err != nil && !meta.IsNoMatchError(err):
+		return &NotReadyError{Object: nameOf(o), Status: "Unknown", Message: err.Error()}, nil
+	}
+	if err == nil {
+		err = e.Client.Get(ctx, key, live)
+	}
+	switch {
+	case meta.IsNoMatchError(err) || deleted(err):
+		return &NotReadyError{Object: nameOf(o), Status: "NotFound", Message: "it does not exist"}, nil
+	case err != nil: // the API server may be unavailable for a while
+		return &NotReadyError{Object: nameOf(o), Status: "Unknown", Message: err.Error()}, nil
+	}
+	result, err := status.Compute(live)
+	if err != nil {
+		return nil, fmt.Errorf("cannot compute the status of %s: %w", nameOf(live), err)
+	}
+	if result.Status == status.CurrentStatus {
+		return nil, nil
+	}
+	return &NotReadyError{Object: nameOf(live), Status: string(result.Status), Message: result.Message}, nil
+}
