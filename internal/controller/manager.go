@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,6 +11,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,10 +30,15 @@ const noAddress = "0"
 // newManager makes a manager with the controllers of the options.
 func newManager(o Options, alive *liveness) (ctrl.Manager, error) {
 	skip := true
+	lock, err := lockOf(o)
+	if err != nil {
+		return nil, err
+	}
 	manager, err := ctrl.NewManager(o.Config, ctrl.Options{
 		Scheme: scheme(), Logger: logr.FromSlogHandler(o.Log.Handler()),
 		Metrics: ctrlmetrics.Options{BindAddress: orNoAddress(o.Metrics)}, HealthProbeBindAddress: noAddress,
-		LeaderElection: true, LeaderElectionID: Name, LeaderElectionNamespace: Namespace,
+		LeaderElection: true, LeaderElectionID: cmp.Or(o.LeaseName, Name), LeaderElectionNamespace: cmp.Or(o.LeaseNamespace, Namespace),
+		LeaderElectionResourceLockInterface: lock, RenewDeadline: new(renewDeadline),
 		LeaderElectionReleaseOnCancel: true, // so that the next leader need not wait for the Lease to expire
 		Controller: config.Controller{
 			SkipNameValidation:    &skip, // a former manager of this process used the same names
@@ -41,6 +48,7 @@ func newManager(o Options, alive *liveness) (ctrl.Manager, error) {
 		Cache: cache.Options{
 			// A cache of all pods by mistake is a bug, not a slow start.
 			ReaderFailOnMissingInformer: true,
+			ByObject:                    o.Cached,
 			DefaultTransform:            observe.Trim,
 			SyncPeriod:                  new(time.Duration), // no resync: reconcilers requeue
 		},
@@ -49,6 +57,14 @@ func newManager(o Options, alive *liveness) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("cannot make a manager: %w", err)
 	}
 	return manager, setupControllers(manager, o, alive)
+}
+
+// lockOf returns the lock of leader election that records renewals, nil for the default one.
+func lockOf(o Options) (resourcelock.Interface, error) {
+	if o.Lease == nil {
+		return nil, nil
+	}
+	return o.Lease.lock(o.Config, cmp.Or(o.LeaseNamespace, Namespace), cmp.Or(o.LeaseName, Name))
 }
 
 // setupControllers adds the controllers, whose queues the health endpoint checks.

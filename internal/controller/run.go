@@ -8,6 +8,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -31,6 +33,13 @@ type Options struct {
 	Controllers []Setup
 	// Metrics and Health are addresses to listen at; "0" or empty: none.
 	Metrics, Health string
+	// LeaseNamespace and LeaseName are those of the Lease for leader election; Namespace and Name
+	// if empty.
+	LeaseNamespace, LeaseName string
+	// Lease is kept current while these controllers lead; may be nil.
+	Lease *Lease
+	// Cached restricts which objects of a kind are cached.
+	Cached map[client.Object]cache.ByObject
 	// OnStartedLeading is called each time that these controllers become the leader; may be nil.
 	OnStartedLeading func()
 }
