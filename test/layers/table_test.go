@@ -128,6 +128,17 @@ var table = []row{
 		},
 	},
 	{
+		folder: "internal/components",
+		may: []string{
+			"./api/v1alpha1", "./internal/upgrade/component", "./internal/engine/helm", "./internal/engine/crd", "./internal/components/steps",
+			"sigs.k8s.io/controller-runtime", "k8s.io/client-go/rest",
+		},
+		mayNot: []string{
+			"./internal/agent", "./internal/server", "./internal/capi", "./internal/cli/text", "./internal/controller", "./internal/controller/clusterupgrade",
+			"./cmd/refit", "./cmd/refit-components", "./test/testbed", `fmt.Println("x")`, `exec.Command("true")`,
+		},
+	},
+	{
 		folder: "internal/server",
 		may:    []string{"net/http", "./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe", "./internal/server", "./web"},
 		mayNot: []string{
@@ -156,6 +167,11 @@ var table = []row{
 		folder: "cmd/refit-controller",
 		may:    []string{"./internal/controller", "./internal/controller/nodeupgrade", "./internal/capi", "sigs.k8s.io/controller-runtime"},
 		mayNot: []string{"./cmd/refit", "./cmd/refit-agent", "./internal/engine/helm", "helm.sh/helm/v4/pkg/action", "./test/testbed"},
+	},
+	{
+		folder: "cmd/refit-components",
+		may:    []string{"./internal/components", "./internal/controller", "sigs.k8s.io/controller-runtime"},
+		mayNot: []string{"./cmd/refit", "./cmd/refit-agent", "./cmd/refit-controller", "./test/testbed"},
 	},
 	{
 		folder: "cmd/refit-agent",

@@ -1,0 +1,109 @@
+package offer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/crd"
+	"github.com/refit-dev/refit/internal/engine/helm"
+)
+
+func definitionOf(object helm.Object) (*crd.Definition, error) {
+	definition := &crd.Definition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Content.Object, definition); err != nil {
+		return nil, err
+	}
+	return definition, nil
+}
+
+// judge judges each CRD of the new version, and reports CRDs that only the old version has.
+func (o *Offer) judge(ctx context.Context, cluster Cluster, in Input) error {
+	var names []string
+	for _, definition := range o.Definitions {
+		names = append(names, definition.Name)
+	}
+	var former []string
+	if in.Deployed != nil {
+		for _, object := range in.Deployed.CRDs {
+			former = append(former, object.Name)
+		}
+	}
+	live, err := cluster.CRDs.Definitions(ctx, slices.Concat(names, former)...)
+	if err != nil {
+		return err
+	}
+	for _, definition := range o.Definitions {
+		if err := o.judgeOne(ctx, cluster, live[definition.Name], definition); err != nil {
+			return err
+		}
+	}
+	for _, name := range former {
+		if live[name] != nil {
+			if err := o.deletes(ctx, cluster.Reader, live[name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *Offer) judgeOne(ctx context.Context, cluster Cluster, live, definition *crd.Definition) error {
+	change := refitv1alpha1.CRDChange{Name: definition.Name}
+	if live == nil {
+		change.Storage = crd.StorageVersion(definition)
+		o.CRDs = append(o.CRDs, change)
+		return nil
+	}
+	report, err := cluster.CRDs.Judge(ctx, definition)
+	if err != nil {
+		return err
+	}
+	change.Objects = int64(report.Objects)
+	if to := crd.StorageVersion(definition); to != crd.StorageVersion(live) {
+		change.Storage = to
+	}
+	o.CRDs = append(o.CRDs, change)
+	for i := range report.Findings {
+		finding := &report.Findings[i]
+		object := definition.Name
+		if finding.Object != "" {
+			object += " " + finding.Object
+		}
+		found := problem(string(finding.Reason), object, "%s", finding.Message)
+		found.Blocks = finding.Severity == crd.Block
+		o.add(found)
+	}
+	return nil
+}
+
+// deletes reports a CRD that Helm would delete with all its objects. Refit keeps it: that blocks
+// only if the new version does not have it at all, and there are objects.
+func (o *Offer) deletes(ctx context.Context, reader client.Reader, live *crd.Definition) error {
+	at := slices.IndexFunc(o.Upgrade.Rendering.CRDs, func(c helm.Object) bool { return c.Name == live.Name })
+	if at >= 0 && !strings.Contains(o.Upgrade.Rendering.CRDs[at].Source, "crds/") {
+		return nil
+	}
+	if at >= 0 {
+		found := problem("UpgradeDeletesCRD", live.Name, "Helm alone would delete the CRD %s with all its objects, because it is no longer a template; Refit keeps it", live.Name)
+		found.Blocks, found.Remedy = false, ""
+		o.add(found)
+		return nil
+	}
+	var objects metav1.PartialObjectMetadataList
+	objects.SetGroupVersionKind(schema.GroupVersionKind{Group: live.Spec.Group, Version: crd.StorageVersion(live), Kind: live.Spec.Names.ListKind})
+	if err := reader.List(ctx, &objects, client.Limit(1)); err != nil {
+		return fmt.Errorf("cannot list the objects of %s: %w", live.Name, err)
+	}
+	if len(objects.Items) > 0 {
+		o.add(problem("UpgradeDeletesCRD", live.Name, "the new version has no CRD %s, which has objects: Helm alone would delete them", live.Name))
+	}
+	return nil
+}

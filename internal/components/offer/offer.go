@@ -1,0 +1,260 @@
+package offer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/crd"
+	"github.com/refit-dev/refit/internal/engine/helm"
+	"github.com/refit-dev/refit/internal/upgrade/component"
+)
+
+// Cluster is where an offer is computed for.
+type Cluster struct {
+	// Reader reads objects from the API server, never from a cache.
+	Reader client.Client
+	// CRDs judges definitions with the live objects.
+	CRDs Judge
+}
+
+// Judge judges the change of a CRD with the live objects, and reads definitions.
+type Judge interface {
+	Judge(ctx context.Context, definition *crd.Definition) (*crd.Report, error)
+	Definitions(ctx context.Context, names ...string) (map[string]*crd.Definition, error)
+}
+
+// Input is what an offer depends on.
+type Input struct {
+	Component refitv1alpha1.ReleaseComponent
+	// Archive is the verified chart.
+	Archive []byte
+	Action  component.Action
+	// From is the installed version, empty for an installation.
+	From string
+	// Capabilities are those of the cluster when the component changes.
+	Capabilities helm.Capabilities
+	// Spec is the user's, and User are all values in it and in the Secrets that it names.
+	Spec refitv1alpha1.ComponentSpec
+	User map[string]any
+	// Deployed is the deployed revision of the Helm release, nil for an installation.
+	Deployed *helm.Record
+	// Owner is who installed the component, and Pending why its newest revision is unfinished.
+	Owner   refitv1alpha1.ComponentOwner
+	Pending string
+}
+
+// Offer is what a version of a component would change.
+type Offer struct {
+	// Upgrade is the new version. Its revision From is set once the release is adopted.
+	Upgrade helm.Upgrade
+	// Definitions are the CRDs of the new version.
+	Definitions []*crd.Definition
+	// Created are the objects and hooks that only the new version has: a rollback deletes them.
+	Created  []helm.Ref
+	Changes  []component.Change
+	CRDs     []refitv1alpha1.CRDChange
+	Digest   string // empty if the chart cannot be rendered
+	Problems []Problem
+}
+
+// Problem speaks against an offer.
+type Problem = refitv1alpha1.ComponentProblem
+
+// Blocking returns the first problem that blocks, or nil.
+func (o *Offer) Blocking() *Problem {
+	for i := range o.Problems {
+		if o.Problems[i].Blocks {
+			return &o.Problems[i]
+		}
+	}
+	return nil
+}
+
+// Compute returns the offer. What is wrong with the component is in its problems; an error means
+// that the cluster cannot be read.
+func Compute(ctx context.Context, cluster Cluster, in Input) (*Offer, error) {
+	o := &Offer{}
+	o.add(ownerProblems(in)...)
+	rendered, err := o.render(ctx, in)
+	if err != nil || !rendered {
+		return o, err
+	}
+	if err := o.judge(ctx, cluster, in); err != nil {
+		return o, err
+	}
+	peers, err := peerProblems(ctx, cluster.Reader, in)
+	if err != nil {
+		return o, err
+	}
+	o.add(peers...)
+	o.sort()
+	return o, o.hash(in)
+}
+
+// render renders the new version and compares it with the deployed one. It returns false if the
+// chart or the values have a problem.
+func (o *Offer) render(ctx context.Context, in Input) (bool, error) {
+	if paths := component.Forbidden(in.Component.UserMay, in.User); len(paths) > 0 {
+		o.add(problem("ValuesForbidden", paths[0], "the publisher does not allow the values %s", list(paths)))
+		return false, nil
+	}
+	chart, err := helm.Load(in.Archive)
+	if err != nil {
+		o.add(problem("ChartInvalid", "", "%v", err))
+		return false, nil
+	}
+	u := helm.Upgrade{Chart: chart, Values: component.Merge(in.Component.Values, in.User), Capabilities: in.Capabilities, HookTimeout: HookTimeout}
+	release := helm.Release(in.Component.Release)
+	upgrade := in.Action != component.Install
+	u.Rendering, err = helm.Render(ctx, chart, u.Values, release, in.Capabilities, upgrade)
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		o.add(renderProblem(err))
+		return false, nil
+	}
+	again, err := helm.Render(ctx, chart, u.Values, release, in.Capabilities, upgrade)
+	if err != nil {
+		return false, err
+	}
+	var kept []helm.Object
+	var old helm.Rendering
+	if in.Deployed != nil {
+		old = helm.Rendering{Objects: in.Deployed.Objects, Hooks: in.Deployed.Hooks, CRDs: in.Deployed.CRDs}
+		kept = in.Deployed.Objects
+	}
+	u.Deletions, o.Created = only(old, u.Rendering), only(u.Rendering, old)
+	o.Upgrade = u
+	mask := component.MaskOf(plain(u.Rendering), plain(again), release.Namespace)
+	o.Changes = component.Diff(plain(old), plain(u.Rendering), release.Namespace, mask)
+	o.size(release, kept)
+	return true, o.definitions()
+}
+
+func renderProblem(err error) Problem {
+	if errors.Is(err, helm.ErrValues) {
+		return problem("ValuesInvalid", "", "%v", err)
+	}
+	return problem("ChartInvalid", "", "%v", err)
+}
+
+func (o *Offer) size(release helm.Release, kept []helm.Object) {
+	size, err := helm.RecordSize(o.Upgrade.Chart, o.Upgrade.Values, release, o.Upgrade.Rendering, kept)
+	switch {
+	case err != nil:
+		o.add(problem("ChartInvalid", "", "%v", err))
+	case size > helm.MaxRecord:
+		o.add(problem("HelmRecordTooLarge", "", "Helm's record of the upgrade has %d bytes, and at most %d fit into a Secret", size, helm.MaxRecord))
+	}
+}
+
+// hash computes the digest of what an approval covers. The version of Kubernetes stands for the
+// place in the plan: it is the same before and after the hop that the component waits for.
+func (o *Offer) hash(in Input) (err error) {
+	approved := component.Approved{
+		Action: in.Action, Name: in.Component.Name, From: in.From, To: in.Component.Version, Chart: in.Component.Chart.Digest,
+		Values: o.Upgrade.Values, Recipe: in.Component.Recipe, Changes: o.Changes, Schedule: in.Capabilities.Kubernetes,
+	}
+	for _, change := range o.Changes {
+		if change.Kind == component.Deleted && !change.Object.CRD() {
+			approved.Deletes = append(approved.Deletes, change.Object)
+		}
+	}
+	for _, change := range o.CRDs {
+		approved.CRDs = append(approved.CRDs, change.Name+" "+change.Storage)
+	}
+	o.Digest, err = approved.Digest()
+	return err
+}
+
+func (o *Offer) add(problems ...Problem) { o.Problems = append(o.Problems, problems...) }
+
+// sort puts blocking problems first and drops those beyond the limit of the API.
+func (o *Offer) sort() {
+	slices.SortStableFunc(o.Problems, func(a, b Problem) int {
+		switch {
+		case a.Blocks == b.Blocks:
+			return 0
+		case a.Blocks:
+			return -1
+		}
+		return 1
+	})
+	o.Problems = o.Problems[:min(len(o.Problems), maxProblems)]
+}
+
+// plain returns the objects of a rendering as the core reads them, with CRDs and without hooks.
+func plain(r helm.Rendering) (objects []component.Object) {
+	for _, object := range slices.Concat(r.Objects, r.CRDs) {
+		objects = append(objects, object.Content.Object)
+	}
+	return objects
+}
+
+// only returns the objects and hooks that only the first rendering has.
+func only(a, b helm.Rendering) (refs []helm.Ref) {
+	has := map[helm.Ref]bool{}
+	for _, object := range slices.Concat(b.Objects, b.Hooks) {
+		has[object.Ref] = true
+	}
+	for _, object := range slices.Concat(a.Objects, a.Hooks) {
+		if !has[object.Ref] {
+			refs = append(refs, object.Ref)
+		}
+	}
+	return refs
+}
+
+// Status returns the offer as the status of a Component lists it.
+func (o *Offer) Status(release refitv1alpha1.ReleaseRef, in Input) refitv1alpha1.ComponentOffer {
+	out := refitv1alpha1.ComponentOffer{
+		Release: release, Version: in.Component.Version, Action: refitv1alpha1.ComponentAction(in.Action), Kubernetes: in.Capabilities.Kubernetes,
+		Digest: o.Digest, Problems: o.Problems,
+	}
+	for _, change := range o.Changes {
+		if change.Object.CRD() { // listed on their own, and never deleted
+			continue
+		}
+		switch change.Kind {
+		case component.Created:
+			out.Changes.Create++
+		case component.Changed:
+			out.Changes.Change++
+		case component.Deleted:
+			out.Changes.Delete++
+			if len(out.Deletes) < maxDeletes {
+				out.Deletes = append(out.Deletes, refitv1alpha1.Clip(change.Object.String(), maxObject))
+			}
+		}
+	}
+	out.CRDs = o.CRDs[:min(len(o.CRDs), maxCRDs)]
+	return out
+}
+
+// RenderAgain renders the version of an order again, from what was saved when it was checked.
+func RenderAgain(ctx context.Context, u helm.Upgrade, release helm.Release, upgrade bool) (*Offer, error) {
+	o := &Offer{Upgrade: u}
+	var err error
+	if o.Upgrade.Rendering, err = helm.Render(ctx, u.Chart, u.Values, release, u.Capabilities, upgrade); err != nil {
+		return nil, err
+	}
+	o.Upgrade.HookTimeout = HookTimeout
+	return o, o.definitions()
+}
+
+func (o *Offer) definitions() error {
+	for _, object := range o.Upgrade.Rendering.CRDs {
+		definition, err := definitionOf(object)
+		if err != nil {
+			return fmt.Errorf("cannot read the CRD %s: %w", object.Name, err)
+		}
+		o.Definitions = append(o.Definitions, definition)
+	}
+	return nil
+}

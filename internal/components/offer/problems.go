@@ -1,0 +1,147 @@
+package offer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/component"
+)
+
+// The limits of the API.
+const (
+	maxProblems = 8
+	maxDeletes  = 16
+	maxCRDs     = 16
+	maxObject   = 384
+)
+
+// HookTimeout bounds all hooks of a Helm action together.
+const HookTimeout = 10 * time.Minute
+
+// remedies are how to fix each problem.
+var remedies = map[string]string{
+	"ChartInvalid":           "Publish a ClusterRelease with a chart that renders",
+	"ChartMissing":           "Add the ClusterRelease again with its charts: `refit release add FILE`",
+	"ComponentNotAdopted":    "Set spec.adopt of the Component to true, so that Refit takes over the Helm release",
+	"ComponentOwnedByGitOps": "Set spec.manage of the Component to Observe, and upgrade it with the tool that owns it",
+	"ComponentPending":       "Wait until the other Helm action ends, or run `helm rollback`",
+	"CRDDropsFields":         "Remove the fields from the objects, or ask the publisher for a version that keeps them",
+	"CRDRefusesObjects":      "Change the objects so that they match the new CRD",
+	"HelmRecordTooLarge":     "Reduce the values, or ask the publisher for a smaller chart",
+	"PeerIncompatible":       "Upgrade the component in the peer first",
+	"PeerUnknown":            "Add the peer and its version to spec.peers of the Component",
+	"SignatureInvalid":       "Sign the components of the ClusterRelease with a key that refit-components trusts",
+	"UpgradeDeletesCRD":      "Delete the objects of the CRD first, or ask the publisher for a chart that has it",
+	"ValuesForbidden":        "Remove the values from the Component",
+	"ValuesInvalid":          "Fix the values of the Component",
+	"ValuesMissing":          "Create the Secret in the namespace refit-components, with the key values.yaml",
+}
+
+// problem returns a problem that blocks.
+func problem(reason, object, format string, args ...any) Problem {
+	return Problem{
+		Reason: reason, Object: refitv1alpha1.Clip(object, maxObject), Blocks: true, Remedy: remedies[reason],
+		Message: refitv1alpha1.Clip(cmp.Or(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), reason), refitv1alpha1.MaxMessage),
+	}
+}
+
+// NewProblem returns a problem that keeps an offer from being computed.
+func NewProblem(reason, format string, args ...any) Problem {
+	return problem(reason, "", format, args...)
+}
+
+// list names at most three items.
+func list(items []string) string {
+	const most = 3
+	if len(items) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
+	}
+	return strings.Join(items, ", ")
+}
+
+// ownerProblems reports a release that Refit must not change.
+func ownerProblems(in Input) (problems []Problem) {
+	switch in.Owner {
+	case refitv1alpha1.OwnerFlux, refitv1alpha1.OwnerArgoCD:
+		problems = append(problems, problem("ComponentOwnedByGitOps", "", "%s manages %s and would undo the upgrade", in.Owner, in.Component.Name))
+	case refitv1alpha1.OwnerHelm:
+		if !in.Spec.Adopt {
+			problems = append(problems, problem("ComponentNotAdopted", "", "somebody installed %s with Helm, and Refit may not change it", in.Component.Name))
+		}
+	case refitv1alpha1.OwnerNone, refitv1alpha1.OwnerRefit:
+	}
+	if in.Pending != "" {
+		problems = append(problems, problem("ComponentPending", "", "the Helm release is locked: %s", in.Pending))
+	}
+	return problems
+}
+
+// peerProblems reports peers whose versions do not fit.
+func peerProblems(ctx context.Context, reader client.Client, in Input) ([]Problem, error) {
+	var listed []string
+	for i := range in.Component.Recipe {
+		require := in.Component.Recipe[i].Require
+		if require == nil || require.Peers == nil {
+			continue
+		}
+		names, err := namesOf(ctx, reader, require.Peers.ListedBy)
+		if err != nil {
+			return nil, err
+		}
+		listed = append(listed, names...)
+	}
+	if len(listed) == 0 {
+		return nil, nil
+	}
+	matrix, err := component.ParseMatrix(in.Component.Fits)
+	if err != nil {
+		return nil, err
+	}
+	var named []component.Peer
+	for _, peer := range in.Spec.Peers {
+		named = append(named, component.Peer{Name: peer.Name, Version: peer.Version})
+	}
+	found, err := component.CheckPeers(in.Component.Name, in.Component.Version, matrix, listed, named)
+	if err != nil {
+		return []Problem{problem(component.ReasonPeerUnknown, "", "%v", err)}, nil
+	}
+	var problems []Problem
+	for _, p := range found {
+		problems = append(problems, problem(p.Reason, p.Peer, "%s", p.Message))
+	}
+	return problems, nil
+}
+
+// maxPeers bounds the names that are read.
+const maxPeers = 500
+
+// namesOf returns the names of all objects of a resource, such as foreignclusters.core.liqo.io. A
+// resource that the cluster does not have has none.
+func namesOf(ctx context.Context, reader client.Client, resource string) (names []string, err error) {
+	name, group, _ := strings.Cut(resource, ".")
+	kind, err := reader.RESTMapper().KindFor(schema.GroupVersionResource{Group: group, Resource: name})
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the resource %s: %w", resource, err)
+	}
+	var found metav1.PartialObjectMetadataList
+	found.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err := reader.List(ctx, &found, client.Limit(maxPeers)); err != nil {
+		return nil, fmt.Errorf("cannot list %s: %w", resource, err)
+	}
+	for i := range found.Items {
+		names = append(names, found.Items[i].Name)
+	}
+	return names, nil
+}
