@@ -1,0 +1,94 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/refit-dev/refit/internal/engine/crd"
+	"github.com/refit-dev/refit/internal/upgrade/component"
+)
+
+// changes returns the changes of CRDs, from what was saved.
+func (r *Run) changes(ctx context.Context) ([]crd.Change, error) {
+	found, err := r.rendered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.saved.crds.Changes(found.Definitions...), nil
+}
+
+// expandCRDs upgrades the CRDs. Objects stay in their storage version where that is possible.
+func expandCRDs(ctx context.Context, r *Run, _ component.Step) error {
+	changes, err := r.changes(ctx)
+	if err != nil {
+		return err
+	}
+	decisions, err := r.crds.Expand(ctx, changes)
+	for _, decision := range decisions {
+		r.Log.InfoContext(ctx, "CRD upgraded", "component", r.name(), "mode", decision.Mode, "message", decision.Message)
+	}
+	return err
+}
+
+// commit changes the storage version of CRDs, and rewrites their objects.
+func commit(ctx context.Context, r *Run, _ component.Step) error {
+	changes, err := r.changes(ctx)
+	if err != nil {
+		return err
+	}
+	return r.crds.Commit(ctx, changes, crd.CommitOptions{Rewrite: true, Progress: r.progress})
+}
+
+func (r *Run) progress(p crd.Progress) {
+	r.Waiting(fmt.Sprintf("%d objects of %s are rewritten, %d remain", p.Objects, p.Definition, p.Remaining))
+}
+
+// unflip stores objects in the old version again, while the new conversion webhook runs.
+func unflip(ctx context.Context, r *Run, _ component.Step) error {
+	changes, err := r.changes(ctx)
+	if err != nil {
+		return err
+	}
+	return r.keepOnLoss(r.crds.Unflip(ctx, changes, crd.UnflipOptions{Progress: r.progress}))
+}
+
+// restoreCRDs applies the old CRDs. Those whose objects would be refused or lose fields stay, and
+// the old version must verify with them.
+func restoreCRDs(ctx context.Context, r *Run, _ component.Step) error {
+	changes, err := r.changes(ctx)
+	if err != nil {
+		return err
+	}
+	restored, err := r.crds.Restore(ctx, changes, crd.RestoreOptions{})
+	for _, kept := range restored.Kept {
+		r.leave(fmt.Sprintf("CRD %s is new and has %d objects", kept.Name, kept.Objects))
+	}
+	return r.keepOnLoss(err)
+}
+
+// keepOnLoss reports CRDs that stay as they are, since their objects would lose something.
+func (r *Run) keepOnLoss(err error) error {
+	loss, ok := errors.AsType[*crd.LossError](err)
+	if !ok {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(loss.Reports)) {
+		report := loss.Reports[name]
+		what := fmt.Sprintf("CRD %s stays at the new version: its old one refuses %d objects and drops fields of %d", name, report.Refused, report.Dropping)
+		if len(report.Findings) > 0 {
+			f := report.Findings[0]
+			what += fmt.Sprintf(", such as %s of %s", f.Field, f.Object)
+		}
+		r.leave(what)
+	}
+	return nil
+}
+
+func (r *Run) leave(what string) {
+	if !slices.Contains(r.Left, what) {
+		r.Left = append(r.Left, what)
+	}
+}

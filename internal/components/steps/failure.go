@@ -1,0 +1,86 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/crd"
+	"github.com/refit-dev/refit/internal/engine/helm"
+	"github.com/refit-dev/refit/internal/engine/object"
+	"github.com/refit-dev/refit/internal/upgrade/component"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+func manual(reason string, err error, remedy, format string, args ...any) error {
+	return node.ManualIntervention(reason, err, remedy, format, args...)
+}
+
+const retry = "Fix the cause, then run `refit retry`"
+
+// FailureOf returns the failure of an error, with its class, reason and remedy.
+func FailureOf(err error) component.Failure {
+	failed := func(reason, remedy string) component.Failure {
+		return component.Failure{
+			Class: refitv1alpha1.FailureManualIntervention, Reason: reason, Remedy: remedy,
+			Message: refitv1alpha1.Clip(node.Redact(err.Error()), refitv1alpha1.MaxMessage),
+		}
+	}
+	if f, ok := errors.AsType[*node.Failure](err); ok {
+		f = f.Persistent()
+		return component.Failure{Class: f.Class, Reason: f.Reason, Message: f.Message, Remedy: f.Remedy}
+	}
+	if b, ok := errors.AsType[*blockedError](err); ok {
+		return component.Failure{
+			Class: refitv1alpha1.FailureManualIntervention, Reason: b.problem.Reason, Message: b.problem.Message, Remedy: b.problem.Remedy,
+		}
+	}
+	if u, ok := errors.AsType[*unpermittedError](err); ok {
+		f := u.failure
+		f.Class = refitv1alpha1.FailureManualIntervention // it has waited
+		return f
+	}
+	if _, ok := errors.AsType[*helm.PendingError](err); ok {
+		return failed("ComponentPending", "Wait until the other Helm action ends, or run `helm rollback`; then run `refit retry`")
+	}
+	if _, ok := errors.AsType[*helm.DeletionError](err); ok {
+		return failed("DeletionNotApproved", "Run `refit plan` again and approve it")
+	}
+	if _, ok := errors.AsType[*object.NotReadyError](err); ok {
+		return failed("ObjectNotReady", "Find out why it is not ready (`kubectl describe`), fix the cause, then run `refit retry`")
+	}
+	if _, ok := errors.AsType[*otherImageError](err); ok {
+		return failed("OtherImage", "Find out what created the Pod, then run `refit retry`")
+	}
+	if _, ok := errors.AsType[*crd.ChangedError](err); ok {
+		return failed("CRDChanged", "Find out who changed the CRD; then run `refit plan` again")
+	}
+	switch {
+	case errors.Is(err, helm.ErrRecordTooLarge):
+		return failed("HelmRecordTooLarge", "Reduce the values, or ask the publisher for a smaller chart")
+	case errors.Is(err, crd.ErrSavedTooLarge):
+		return failed("SavedContentTooLarge", "Ask the publisher for a component with fewer CRDs")
+	case errors.Is(err, context.DeadlineExceeded):
+		return failed("StepTimeout", retry)
+	case Transient(err):
+		return failed("APIUnavailable", "Wait until the API server is available, then run `refit retry`")
+	}
+	return failed("StepFailed", "Check the log of refit-components (`kubectl -n refit-components logs deploy/refit-components`); fix the cause, then run `refit retry`")
+}
+
+// Transient reports whether an error may resolve itself, so that the step is repeated.
+func Transient(err error) bool {
+	if _, ok := errors.AsType[*helm.PendingError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	return apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err) ||
+		apierrors.IsServiceUnavailable(err) || apierrors.IsConflict(err) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) ||
+		utilnet.IsProbableEOF(err)
+}

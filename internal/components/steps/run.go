@@ -1,0 +1,149 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/components/offer"
+	"github.com/refit-dev/refit/internal/engine/crd"
+	"github.com/refit-dev/refit/internal/engine/helm"
+	"github.com/refit-dev/refit/internal/engine/object"
+	"github.com/refit-dev/refit/internal/upgrade/component"
+)
+
+// Manager is the field manager of all changes beside Helm's.
+const Manager = "refit-components"
+
+// Run is the execution of one order.
+type Run struct {
+	// Config is closed with the lease of the leader.
+	Config *rest.Config
+	Scheme *runtime.Scheme
+	// Lease ends when this process may no longer lead.
+	Lease context.Context
+	Log   *slog.Logger
+	// Username is who the client is for the API server: a freeze does not deny it.
+	Username string
+
+	// Owner is the ComponentUpgrade.
+	Owner *refitv1alpha1.ComponentUpgrade
+	// Component is the signed content, and Steps are those of its recipe.
+	Component refitv1alpha1.ReleaseComponent
+	Steps     []component.Step
+	// Chart reads the chart and verifies its digest.
+	Chart func(ctx context.Context) ([]byte, error)
+	// Kubernetes returns the version that the chart is rendered for.
+	Kubernetes func(ctx context.Context) (string, error)
+
+	// Freeze records a freeze before it comes into force.
+	Freeze func(ctx context.Context, limit time.Duration) error
+	// Waiting reports what the step waits for.
+	Waiting func(what string)
+	// Left are what a rollback left unchanged.
+	Left []string
+
+	// Set by open.
+	client client.Client
+	crds   *crd.Actor
+	saved  *saved
+}
+
+// open creates the clients of a step, and reads what was saved. They are new for each step, since
+// CRDs change in between.
+func (r *Run) open(ctx context.Context) (err error) {
+	if r.client, err = client.New(r.Config, client.Options{Scheme: r.Scheme}); err != nil {
+		return fmt.Errorf("cannot create clients: %w", err)
+	}
+	if r.crds, err = crd.NewActor(r.Config, Manager); err != nil {
+		return fmt.Errorf("cannot create clients: %w", err)
+	}
+	r.saved, err = readSaved(ctx, r.client, r.Owner)
+	return err
+}
+
+// From returns the version before the upgrade, once it is saved.
+func (r *Run) From() string {
+	if r.saved == nil {
+		return ""
+	}
+	return r.saved.From
+}
+
+func (r *Run) name() string { return r.Owner.Name }
+
+func (r *Run) order() *refitv1alpha1.ComponentOrder { return r.Owner.Status.Order }
+
+func (r *Run) installs() bool { return r.order().Action == refitv1alpha1.ActionInstall }
+
+func (r *Run) release() helm.Release { return helm.Release(r.Component.Release) }
+
+func (r *Run) helm() *helm.Client {
+	return helm.New(r.Lease, r.Config, r.release(), r.Log.Handler())
+}
+
+func (r *Run) editor() *object.Editor { return &object.Editor{Client: r.client, Manager: Manager} }
+
+// mark identifies the Helm revision of a step.
+func (r *Run) mark(step string) helm.Mark {
+	return helm.Mark{Operation: r.order().Operation.Name, Sequence: r.Owner.Status.Journal, Step: step}
+}
+
+func (r *Run) freezer() *object.Freezer { return FreezerOf(r.client, r.Username) }
+
+// FreezerOf returns what freezes and thaws components.
+func FreezerOf(c client.Client, username string) *object.Freezer {
+	return &object.Freezer{Client: c, Username: username, Namespace: offer.Namespace, Manager: Manager}
+}
+
+// input reads what the offer depends on from the cluster.
+func (r *Run) input(ctx context.Context) (offer.Input, error) {
+	in := offer.Input{Component: r.Component, Action: component.Action(r.order().Action)}
+	var err error
+	if in.Archive, err = r.Chart(ctx); err != nil {
+		return in, err
+	}
+	kubernetes, err := r.Kubernetes(ctx)
+	if err != nil {
+		return in, err
+	}
+	discover, err := discovery.NewDiscoveryClientForConfig(r.Config)
+	if err != nil {
+		return in, fmt.Errorf("cannot create clients: %w", err)
+	}
+	if in.Capabilities, err = offer.CapabilitiesOf(discover, kubernetes); err != nil {
+		return in, err
+	}
+	var user refitv1alpha1.Component
+	if err := r.client.Get(ctx, client.ObjectKey{Name: r.name()}, &user); client.IgnoreNotFound(err) != nil {
+		return in, fmt.Errorf("cannot get Component %s: %w", r.name(), err)
+	}
+	in.Spec = user.Spec
+	if in.User, err = offer.UserValues(ctx, r.client, &user.Spec); err != nil {
+		return in, err
+	}
+	return in, offer.ReadRelease(ctx, r.client, r.helm(), &in)
+}
+
+// rendered returns the new version as it was checked.
+func (r *Run) rendered(ctx context.Context) (*offer.Offer, error) {
+	archive, err := r.Chart(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chart, err := helm.Load(archive)
+	if err != nil {
+		return nil, err
+	}
+	s := r.saved
+	return offer.RenderAgain(ctx, helm.Upgrade{
+		Chart: chart, Values: s.Values, Capabilities: s.Capabilities, From: s.Revision, Deletions: s.Deletions,
+	}, r.release(), !r.installs())
+}

@@ -1,0 +1,135 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/helm"
+	"github.com/refit-dev/refit/internal/engine/object"
+	"github.com/refit-dev/refit/internal/upgrade/component"
+)
+
+// verifyInterval is how often the component is read while it must hold.
+const verifyInterval = time.Second
+
+// verify waits until the new version is healthy, and holds for the time of the recipe.
+func verify(ctx context.Context, r *Run, step component.Step) error {
+	found, err := r.rendered(ctx)
+	if err != nil {
+		return err
+	}
+	v := step.Recipe.Verify
+	all := helm.Wave{Last: true}
+	var since time.Time
+	var last error
+	err = wait.PollUntilContextCancel(ctx, verifyInterval, true, func(ctx context.Context) (bool, error) {
+		err := r.healthy(ctx, v, found.Upgrade.Rendering, all)
+		if _, notReady := errors.AsType[*object.NotReadyError](err); ctx.Err() == nil || notReady {
+			last = err
+		}
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if last != nil {
+			since = time.Time{}
+			r.Waiting(last.Error())
+			return false, nil
+		}
+		if since.IsZero() {
+			since = time.Now()
+		}
+		if rest := v.Soak.Duration - time.Since(since); rest > 0 {
+			r.Waiting(fmt.Sprintf("everything must stay healthy for %s", v.Soak.Duration))
+			return false, nil
+		}
+		return true, nil
+	})
+	if err != nil && last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return last
+	}
+	return err
+}
+
+// healthy returns why the component is not healthy now.
+func (r *Run) healthy(ctx context.Context, v *refitv1alpha1.RecipeVerify, rendering helm.Rendering, all helm.Wave) error {
+	if v.Ready == refitv1alpha1.VerifyAll {
+		if err := r.ready(ctx, rendering.Objects, all); err != nil {
+			return err
+		}
+	}
+	if v.Images == refitv1alpha1.VerifyOnlyOfRelease {
+		return r.images(ctx, rendering)
+	}
+	return nil
+}
+
+// otherImageError is a pod of the component with an image that its new version does not have.
+type otherImageError struct{ pod, image string }
+
+func (e *otherImageError) Error() string {
+	return fmt.Sprintf("Pod %s runs the image %s, which the new version does not have", e.pod, e.image)
+}
+
+// images returns an error if a pod of the component runs an image of another version. Pods that are
+// being deleted do not count.
+func (r *Run) images(ctx context.Context, rendering helm.Rendering) error {
+	for _, o := range rendering.Objects {
+		selector, namespace := selectorOf(o.Content), o.Namespace
+		if selector == nil {
+			continue
+		}
+		if namespace == "" {
+			namespace = r.release().Namespace
+		}
+		var pods corev1.PodList
+		if err := r.client.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+			return fmt.Errorf("cannot list the pods of %s: %w", o.Ref, err)
+		}
+		for i := range pods.Items {
+			pod := &pods.Items[i]
+			if pod.DeletionTimestamp != nil {
+				continue
+			}
+			for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+				if !slices.Contains(rendering.Images, container.Image) {
+					return &otherImageError{pod.Namespace + "/" + pod.Name, container.Image}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// selectorOf returns the selector of the pods of a workload, nil for other objects.
+func selectorOf(o *unstructured.Unstructured) labels.Selector {
+	if !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, o.GetKind()) {
+		return nil
+	}
+	match, found, err := unstructured.NestedStringMap(o.Object, "spec", "selector", "matchLabels")
+	if err != nil || !found || len(match) == 0 {
+		return nil
+	}
+	return labels.SelectorFromSet(match)
+}
+
+// verifyOld waits until the old version is healthy again.
+func verifyOld(ctx context.Context, r *Run, _ component.Step) error {
+	if r.installs() {
+		return nil
+	}
+	record, err := r.helm().Deployed(ctx)
+	if err != nil {
+		return err
+	}
+	return r.ready(ctx, record.Objects, helm.Wave{Last: true})
+}
