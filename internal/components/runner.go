@@ -1,0 +1,321 @@
+package components
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/components/steps"
+	"github.com/refit-dev/refit/internal/engine/helm"
+	"github.com/refit-dev/refit/internal/upgrade/component"
+)
+
+// Runner executes orders: it gets the next move from component.Next, stores its start, executes it,
+// and stores the result.
+type Runner struct {
+	config   *rest.Config // closed with the lease
+	lease    context.Context
+	client   client.Client // with config
+	source   *source
+	username string
+	log      *slog.Logger
+	now      func() time.Time
+	limit    func(component.Step) time.Duration
+}
+
+// Run executes the order of a component until it ends, waits for another order, or the context
+// ends. A nil error means that there is nothing to do until the order changes.
+func (r *Runner) Run(ctx context.Context, name string) error {
+	for {
+		again, err := r.move(ctx, name)
+		if errors.Is(err, errSecondWriter) {
+			r.log.WarnContext(ctx, "Journal changed, reading it again", "component", name)
+			continue
+		}
+		if err != nil || !again {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// move accepts the order and executes the next move, and reports whether there was one.
+func (r *Runner) move(ctx context.Context, name string) (bool, error) {
+	j, err := readJournal(ctx, r.client, name, r.now)
+	if apierrors.IsNotFound(err) {
+		return false, r.thawOrphan(ctx, name)
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := r.accept(ctx, j); err != nil {
+		return false, err
+	}
+	content, err := r.content(ctx, j)
+	if err != nil {
+		return r.cannotRun(ctx, j, err)
+	}
+	list, err := component.Compile(content.Recipe)
+	if err != nil {
+		return r.cannotRun(ctx, j, err)
+	}
+	return r.execute(ctx, j, content, list)
+}
+
+// thawOrphan lifts the freeze of a component whose journal was deleted.
+func (r *Runner) thawOrphan(ctx context.Context, name string) error {
+	freezer := steps.FreezerOf(r.client, r.username)
+	frozen, err := freezer.Frozen(ctx)
+	if err != nil || !slices.Contains(frozen, name) {
+		return err
+	}
+	r.log.WarnContext(ctx, "Lifting a freeze without a journal", "component", name)
+	return freezer.Thaw(ctx, name)
+}
+
+// accept stores the acceptance or the refusal of an order.
+func (r *Runner) accept(ctx context.Context, j *journal) error {
+	next, refusal := component.Accept(&j.object.Spec, j.object.Status)
+	next.Conditions = j.object.Status.Conditions
+	j.refusal = refusal
+	if refusal != nil {
+		r.log.WarnContext(ctx, "Order refused", "component", j.object.Name, "sequence", j.object.Spec.Sequence, "reason", refusal.Reason)
+	} else if next.ObservedSequence != j.object.Status.ObservedSequence {
+		r.log.InfoContext(ctx, "Order accepted", "component", j.object.Name, "sequence", j.object.Spec.Sequence, "permit", j.object.Spec.Permit,
+			"action", j.object.Spec.Action, "version", j.object.Spec.Version)
+	}
+	sequence := j.object.Spec.Sequence
+	return j.change(ctx, func(status *refitv1alpha1.ComponentUpgradeStatus) {
+		if j.object.Spec.Sequence == sequence { // otherwise the order changed meanwhile, and is accepted next
+			*status = next
+		}
+	})
+}
+
+// content returns the signed content of the order. Once it was saved, the ClusterRelease and its
+// key are not needed any more: what was started can be ended.
+func (r *Runner) content(ctx context.Context, j *journal) (refitv1alpha1.ReleaseComponent, error) {
+	if saved, found, err := steps.SavedComponent(ctx, r.client, j.object); found || err != nil {
+		return saved, err
+	}
+	if j.object.Status.Order.Action == refitv1alpha1.ActionRemove {
+		return refitv1alpha1.ReleaseComponent{}, errRemove
+	}
+	return r.source.component(ctx, j.object.Name, j.object.Status.Order)
+}
+
+var errRemove = fmt.Errorf("refit-components does not remove components yet: run `helm uninstall`")
+
+// cannotRun stores why an order cannot be executed, unless the cause may resolve itself.
+func (r *Runner) cannotRun(ctx context.Context, j *journal, err error) (bool, error) {
+	if ctx.Err() != nil || errors.Is(err, helm.ErrLeaseLost) || steps.Transient(err) {
+		return false, err
+	}
+	s := j.state(nil)
+	if s.Failure != nil || s.Outcome != "" || s.Permit == refitv1alpha1.PermitHold {
+		return false, nil
+	}
+	if s.Permit == refitv1alpha1.PermitRollback && len(s.Records) == 0 {
+		return false, j.store(ctx, s.Finish(component.RolledBack)) // nothing was started
+	}
+	failure := steps.FailureOf(err)
+	if errors.Is(err, errRemove) {
+		failure.Reason, failure.Remedy = "RemovalUnsupported", "Run `helm uninstall`, or set onRemove of the component to Keep"
+	}
+	r.log.ErrorContext(ctx, "Order cannot be executed", "component", j.object.Name, "reason", failure.Reason, "message", failure.Message)
+	return false, j.store(ctx, s.Fail(failure))
+}
+
+// execute executes the next move.
+func (r *Runner) execute(ctx context.Context, j *journal, content refitv1alpha1.ReleaseComponent, list []component.Step) (bool, error) {
+	s := j.state(list)
+	if len(s.Records) == 0 && s.Outcome == "" && s.Permit == refitv1alpha1.PermitRollback {
+		return false, j.store(ctx, s.Finish(component.RolledBack)) // nothing was started
+	}
+	if states := r.record(s); len(states) > 1 {
+		return true, j.store(ctx, states...)
+	}
+	move := component.Next(s, r.now())
+	switch move.Kind {
+	case component.MoveRun:
+		return true, r.step(ctx, j, content, s, move)
+	case component.MoveThaw:
+		r.log.InfoContext(ctx, "Lifting the freeze", "component", j.object.Name)
+		if err := steps.FreezerOf(r.client, r.username).Thaw(ctx, j.object.Name); err != nil {
+			return false, err
+		}
+		return true, j.store(ctx, s.Thaw(r.now()))
+	case component.MoveWait, component.MoveFail, component.MoveRollback, component.MoveFinish:
+	}
+	return false, j.store(ctx, s) // the phase depends on the permit
+}
+
+// record makes the moves that only change the journal, and returns all states from the given one
+// on. They are stored together, so that a failure that is rolled back is not taken for the end.
+func (r *Runner) record(s component.State) []component.State {
+	states := []component.State{s}
+	for {
+		switch move := component.Next(s, r.now()); move.Kind {
+		case component.MoveFail:
+			s = s.Fail(component.Failure{
+				Class: refitv1alpha1.FailureManualIntervention, Reason: move.Reason, Message: "the freeze lasted longer than its limit and was lifted",
+				Remedy: "Find out which step took so long, then run `refit retry`",
+			})
+		case component.MoveRollback:
+			s = s.RollBack()
+		case component.MoveFinish:
+			s = s.Finish(move.Outcome)
+		case component.MoveWait, component.MoveRun, component.MoveThaw:
+			return states
+		}
+		states = append(states, s)
+	}
+}
+
+// step runs a step. Its start is stored before it acts.
+func (r *Runner) step(ctx context.Context, j *journal, content refitv1alpha1.ReleaseComponent, s component.State, move component.Move) error {
+	step := move.Step
+	if err := j.store(ctx, s.Start(step)); err != nil {
+		return err
+	}
+	started := r.now()
+	r.log.InfoContext(ctx, "Step", "component", j.object.Name, "step", step.Name, "open", move.Open)
+	bounded, cancel := r.bound(ctx, s, step)
+	defer cancel()
+	run := r.newRun(ctx, j, content, s.Steps)
+	err := r.retry(bounded, j, func() error { return steps.Do(bounded, run, step, s.RollingBack) })
+	if ctx.Err() != nil || errors.Is(err, helm.ErrLeaseLost) || errors.Is(err, errSecondWriter) {
+		return cmp.Or(ctx.Err(), err) // the step stays open
+	}
+	if err != nil && errors.Is(context.Cause(bounded), errFreezeLimit) {
+		return nil // the freeze is lifted next, and the step is repeated
+	}
+	s = j.state(s.Steps) // the step may have recorded a freeze
+	if err == nil {
+		r.log.InfoContext(ctx, "Step done", "component", j.object.Name, "step", step.Name, "seconds", r.now().Sub(started).Seconds())
+		s = s.End(step, nil)
+	} else {
+		failure := steps.FailureOf(err)
+		r.log.ErrorContext(ctx, "Step failed", "component", j.object.Name, "step", step.Name, "reason", failure.Reason, "message", failure.Message,
+			"remedy", failure.Remedy)
+		s = s.End(step, &failure)
+	}
+	return j.storeAnd(ctx, func(status *refitv1alpha1.ComponentUpgradeStatus) {
+		if step.Kind == component.StepSave && err == nil {
+			status.Saved, status.From = steps.SavedName(j.object), run.From()
+		}
+		status.Left = clipped(append(status.Left, run.Left...))
+	}, r.record(s)...)
+}
+
+// maxLeft is the limit of the API.
+const maxLeft = 4
+
+func clipped(texts []string) (out []string) {
+	seen := map[string]bool{}
+	for _, text := range texts {
+		text = refitv1alpha1.Clip(text, refitv1alpha1.MaxMessage)
+		if !seen[text] && len(out) < maxLeft {
+			out = append(out, text)
+		}
+		seen[text] = true
+	}
+	return out
+}
+
+// errFreezeLimit ends a step whose freeze has reached its limit.
+var errFreezeLimit = errors.New("the freeze has reached its limit")
+
+// bound bounds a step by its limit, and by that of the freeze.
+func (r *Runner) bound(ctx context.Context, s component.State, step component.Step) (context.Context, context.CancelFunc) {
+	limit := r.limit(step)
+	if step.Recipe != nil && step.Recipe.Verify != nil {
+		limit += step.Recipe.Verify.Soak.Duration
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	if s.Frozen == nil || s.Frozen.Lifted {
+		return bounded, cancel
+	}
+	const margin = time.Second // Next compares with seconds
+	frozen, cancelFrozen := context.WithDeadlineCause(bounded, s.Frozen.Since.Add(s.Frozen.Limit+margin), errFreezeLimit)
+	return frozen, func() { cancelFrozen(); cancel() }
+}
+
+func (r *Runner) newRun(ctx context.Context, j *journal, content refitv1alpha1.ReleaseComponent, list []component.Step) *steps.Run {
+	return &steps.Run{
+		Config: r.config, Scheme: r.client.Scheme(), Lease: r.lease, Log: r.log, Username: r.username, Owner: j.object, Component: content, Steps: list,
+		Chart: func(ctx context.Context) ([]byte, error) { return r.source.chart(ctx, content.Chart) },
+		Kubernetes: func(ctx context.Context) (string, error) {
+			return r.renderedFor(ctx, j.object.Name, j.object.Status.Order)
+		},
+		Freeze: func(ctx context.Context, limit time.Duration) error {
+			s := j.state(list)
+			return j.store(ctx, s.Freeze(r.now().UTC().Truncate(time.Second), limit))
+		},
+		Waiting: func(what string) {
+			if err := j.wait(ctx, what); err != nil {
+				r.log.InfoContext(ctx, "Cannot report what a step waits for", "component", j.object.Name, "error", err)
+			}
+		},
+	}
+}
+
+// renderedFor returns the version of Kubernetes that an order renders its chart for.
+func (r *Runner) renderedFor(ctx context.Context, name string, order *refitv1alpha1.ComponentOrder) (string, error) {
+	discover, err := discovery.NewDiscoveryClientForConfig(r.config)
+	if err != nil {
+		return "", fmt.Errorf("cannot create clients: %w", err)
+	}
+	current, err := clusterVersion(discover)
+	if err != nil {
+		return "", err
+	}
+	var release refitv1alpha1.ClusterRelease
+	if err := r.client.Get(ctx, client.ObjectKey{Name: order.Release.Name}, &release); err != nil {
+		return "", fmt.Errorf("cannot get ClusterRelease %s: %w", order.Release.Name, err)
+	}
+	signed, err := r.source.verify(&release)
+	if err != nil {
+		return "", refused(release.Name, err)
+	}
+	placed, err := placeAll(ctx, r.client, current, signed, nil)
+	if err != nil {
+		return "", err
+	}
+	return placed.kubernetes(name, order.Version), nil
+}
+
+// maxRetryWait bounds the time between two attempts of a step.
+const maxRetryWait = 10 * time.Second
+
+// retry repeats a step whose failure may resolve itself, until its context ends.
+func (r *Runner) retry(ctx context.Context, j *journal, act func() error) error {
+	for wait := time.Second; ; wait = min(2*wait, maxRetryWait) {
+		err := act()
+		if err == nil || !steps.Transient(err) || ctx.Err() != nil || errors.Is(err, helm.ErrLeaseLost) {
+			return err
+		}
+		if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < wait {
+			return err
+		}
+		r.log.WarnContext(ctx, "Step failed, repeating it", "component", j.object.Name, "after", wait.String(), "error", err)
+		_ = j.wait(ctx, err.Error()) // the next one may succeed
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
