@@ -1,0 +1,3 @@
+// Package components tests the component agent on a real API server without nodes: upgrades by
+// order, kills at its writes, rollbacks, and what it refuses.
+package components

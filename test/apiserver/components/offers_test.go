@@ -1,0 +1,105 @@
+//go:build apiserver
+
+package components
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/components"
+	"github.com/refit-dev/refit/internal/engine/artifact/charts"
+)
+
+// TestProblemsOfOffers lists situations that speak against an upgrade, and the reason that each
+// offer has. The upgrade does not start.
+func TestProblemsOfOffers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change  func(*refitv1alpha1.ReleaseComponent)
+		prepare func(*made)
+		want    string
+		owner   refitv1alpha1.ComponentOwner
+	}{
+		"the CRD refuses objects": {
+			change: func(c *refitv1alpha1.ReleaseComponent) { c.Values = map[string]any{"strict": true} }, want: "CRDRefusesObjects", owner: refitv1alpha1.OwnerRefit,
+		},
+		"Flux owns it":    {prepare: func(m *made) { m.label("helm.toolkit.fluxcd.io/name", "x") }, want: "ComponentOwnedByGitOps", owner: refitv1alpha1.OwnerFlux},
+		"Argo CD owns it": {prepare: func(m *made) { m.label("argocd.argoproj.io/instance", "x") }, want: "ComponentOwnedByGitOps", owner: refitv1alpha1.OwnerArgoCD},
+		"values do not match the schema": {
+			prepare: func(m *made) {
+				m.spec(func(s *refitv1alpha1.ComponentSpec) { s.Values = &runtime.RawExtension{Raw: []byte(`{"replicas":"many"}`)} })
+			},
+			want: "ValuesInvalid", owner: refitv1alpha1.OwnerRefit,
+		},
+		"a peer is unknown": {
+			change: func(c *refitv1alpha1.ReleaseComponent) {
+				c.Recipe = append([]refitv1alpha1.RecipeStep{{Require: &refitv1alpha1.RecipeRequire{
+					Peers: &refitv1alpha1.RecipePeers{ListedBy: "things." + c.Name + ".test"},
+				}}}, c.Recipe...)
+			},
+			want: "PeerUnknown", owner: refitv1alpha1.OwnerRefit,
+		},
+		"no version fits": {
+			change: func(c *refitv1alpha1.ReleaseComponent) { c.Fits = []refitv1alpha1.ComponentFit{{Kubernetes: "<1.20"}} },
+			want:   "ComponentHasNoPath", owner: refitv1alpha1.OwnerRefit,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			change := test.change
+			if change == nil {
+				change = func(*refitv1alpha1.ReleaseComponent) {}
+			}
+			m := newBed(t).newMade(change)
+			m.installOld()
+			m.component()
+			if test.prepare != nil {
+				test.prepare(m)
+			}
+			offer := m.offer()
+			if got := blocked(offer); got != test.want {
+				t.Errorf("%q blocks, want %q: %+v", got, test.want, offer.Problems)
+			}
+			if c := m.component(); c.Status.Owner != test.owner {
+				t.Errorf("the owner is %s, want %s", c.Status.Owner, test.owner)
+			}
+		})
+	}
+}
+
+// label sets a label of the component's Deployment.
+func (m *made) label(key, value string) {
+	m.t.Helper()
+	d := &appsv1.Deployment{}
+	d.Namespace, d.Name = m.name, m.name
+	patch := []byte(`{"metadata":{"labels":{"` + key + `":"` + value + `"}}}`)
+	must(m.t, m.client.Patch(m.t.Context(), d, client.RawPatch(types.MergePatchType, patch)))
+}
+
+func TestChartThatIsMissing(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade(func(c *refitv1alpha1.ReleaseComponent) { c.Chart = charts.Identify([]byte(c.Name)) })
+	m.installOld()
+	if got := blocked(m.offer()); got != "ChartMissing" {
+		t.Errorf("%q blocks", got)
+	}
+}
+
+// A second reconcile of an unchanged cluster writes nothing.
+func TestOffersThatDoNotChange(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	m.installOld()
+	before := m.component().ResourceVersion
+	if after := m.component().ResourceVersion; after != before {
+		t.Errorf("the resourceVersion changes from %s to %s", before, after)
+	}
+	var namespace corev1.Namespace
+	must(t, m.client.Get(t.Context(), client.ObjectKey{Name: components.Namespace}, &namespace))
+}
