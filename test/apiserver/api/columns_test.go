@@ -18,12 +18,14 @@ import (
 // TestColumns checks that a list of objects shows their progress.
 func TestColumns(t *testing.T) {
 	want := map[string]string{
-		"ClusterUpgrade": "Name=shown Ready=False From=v1.35.4 To=v1.36.3 Phase=Running Done=7",
-		"NodeUpgrade":    "Name=shown Ready=False Release=v1.36.3 Permit=Apply Drain=Blocked Phase=Applying Step=kubelet-swap",
-		"NodeReport":     "Name=shown Kubelet=v1.35.4 Containerd=2.1.4 Packages=Deb Etcd=3.6.5 Missing=3",
-		"ClusterRelease": "Name=shown Ready=True Kubernetes=v1.36.3 Verified=5",
-		"BackupStore":    "Name=shown S3=<nil> GCS=<nil> Path=/mnt/backups IdentityProven=<nil> Keep=7",
-		"EtcdBackup":     "Name=shown Ready=True Store=offsite Node=cp-2 Attempt=1 Revision=4711 Size=8192",
+		"ClusterUpgrade":   "Name=shown Ready=False From=v1.35.4 To=v1.36.3 Phase=Running Done=7",
+		"NodeUpgrade":      "Name=shown Ready=False Release=v1.36.3 Permit=Apply Drain=Blocked Phase=Applying Step=kubelet-swap",
+		"NodeReport":       "Name=shown Kubelet=v1.35.4 Containerd=2.1.4 Packages=Deb Etcd=3.6.5 Missing=3",
+		"ClusterRelease":   "Name=shown Ready=True Kubernetes=v1.36.3 Verified=5",
+		"BackupStore":      "Name=shown S3=<nil> GCS=<nil> Path=/mnt/backups IdentityProven=<nil> Keep=7",
+		"Component":        "Name=shown Ready=True Installed=1.0.0 Offered=<nil> Owner=Helm",
+		"ComponentUpgrade": "Name=shown Ready=False From=1.0.0 To=2.0.0 Permit=Apply Phase=Applying Step=wave-all",
+		"EtcdBackup":       "Name=shown Ready=True Store=offsite Node=cp-2 Attempt=1 Revision=4711 Size=8192",
 	}
 	ready := func(status string) []any {
 		return []any{object{"type": "Ready", "status": status, "reason": "Shown", "message": "", "lastTransitionTime": now}}
@@ -33,6 +35,13 @@ func TestColumns(t *testing.T) {
 		"EtcdBackup": {
 			"status.node": "cp-2", "status.attempt": int64(1), "status.revision": int64(4711), "status.size": int64(8192), "status.readBack": now,
 			"status.conditions": ready("True"),
+		},
+		"Component": {
+			"status.owner": "Helm", "status.conditions": ready("True"),
+			"status.installed": object{"version": "1.0.0", "namespace": "n", "name": "n", "revision": int64(1)},
+		},
+		"ComponentUpgrade": {
+			"spec.permit": "Apply", "status.phase": "Applying", "status.step": "wave-all", "status.from": "1.0.0", "status.conditions": ready("False"),
 		},
 		"ClusterRelease": {"status.verifiedHosts": int64(5), "status.conditions": ready("True")},
 		"ClusterUpgrade": {
@@ -85,7 +94,7 @@ func row(t *testing.T, s *apiserver.Server, kind string) string {
 func TestShortNamesAndCategory(t *testing.T) {
 	want := map[string][]string{
 		"clusterupgrades": {"cu", "cup"}, "nodeupgrades": {"nu", "nup"}, "nodereports": {"nr", "nrep"}, "clusterreleases": {"crel"},
-		"backupstores": {"bst"}, "etcdbackups": {"eb"},
+		"backupstores": {"bst"}, "etcdbackups": {"eb"}, "components": {"comp"}, "componentupgrades": {"compup"},
 	}
 	s := serverOf(t, apiserver.Versions(t)[0])
 	asker, err := discovery.NewDiscoveryClientForConfig(s.RESTConfig())

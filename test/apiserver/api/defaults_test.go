@@ -59,6 +59,7 @@ func TestGoRoundTrip(t *testing.T) {
 		"ClusterUpgrade": &refitv1alpha1.ClusterUpgrade{}, "NodeUpgrade": &refitv1alpha1.NodeUpgrade{},
 		"NodeReport": &refitv1alpha1.NodeReport{}, "ClusterRelease": &refitv1alpha1.ClusterRelease{},
 		"BackupStore": &refitv1alpha1.BackupStore{}, "EtcdBackup": &refitv1alpha1.EtcdBackup{},
+		"Component": &refitv1alpha1.Component{}, "ComponentUpgrade": &refitv1alpha1.ComponentUpgrade{},
 	}
 	for _, kind := range sorted(definitions(t)) {
 		for _, largest := range []bool{false, true} {

@@ -49,6 +49,11 @@ func smallest(kind, name string) object {
 		"ClusterRelease": {"kubernetes": "v1.36.3", "envelope": "QUJD"},
 		"BackupStore":    {"path": object{"directory": "/mnt/backups"}, "recipients": list{recipient}},
 		"EtcdBackup":     {"store": "offsite"},
+		"Component":      {},
+		"ComponentUpgrade": {
+			"operation": object{"name": "to-v1.36.3", "uid": "u-1"}, "sequence": int64(5), "epoch": int64(3), "action": "Upgrade", "version": "2.0.0",
+			"release": object{"name": "v1.36.3", "digest": hashA}, "digest": hashA, "permit": "Hold",
+		},
 	}[kind]
 	return object{"apiVersion": "refit.dev/v1alpha1", "kind": kind, "metadata": object{"name": name}, "spec": spec}
 }
@@ -137,6 +142,17 @@ var tryouts = []tryout{
 	{"ClusterRelease", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
 	{"BackupStore", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
 	{"BackupStore", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
+	{"Component", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
+	{"Component", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
+	{"Component", "a condition", fields{}, condition("message", strings.Repeat("a", 256)), ""},
+	{"Component", "a long message", fields{}, condition("message", strings.Repeat("a", 257)), conditionOf(32, 256)},
+	{"ComponentUpgrade", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
+	{"ComponentUpgrade", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
+	{"ComponentUpgrade", "a higher sequence", fields{}, fields{"spec.permit": "Apply", "spec.sequence": int64(6)}, ""},
+	{"ComponentUpgrade", "the same sequence", fields{}, fields{"spec.permit": "Apply"}, "every change of an order must raise its sequence"},
+	{"ComponentUpgrade", "a lower epoch", fields{}, fields{"spec.epoch": int64(2), "spec.sequence": int64(6)}, "epoch cannot be lowered: the writer is no longer the leader"},
+	{"ComponentUpgrade", "a condition", fields{}, condition("message", strings.Repeat("a", 256)), ""},
+	{"ComponentUpgrade", "a long message", fields{}, condition("message", strings.Repeat("a", 257)), conditionOf(32, 256)},
 	{"EtcdBackup", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
 	{"EtcdBackup", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
 	{"NodeUpgrade", "a name as long as a node's", nil, fields{"metadata.name": strings.Repeat("a", 253)}, ""},

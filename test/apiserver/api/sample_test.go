@@ -178,6 +178,10 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return "Backup", true // it has every field
 	case "ClusterUpgrade spec.backup.maxAge":
 		return "167h59m59s", true
+	case "Component spec.values":
+		return map[string]any{"replicas": int64(1)}, true // free content
+	case "Component status.conditions[].message", "ComponentUpgrade status.conditions[].message":
+		return padded("m", pick(1, 256), index), true
 	case "EtcdBackup spec.drill":
 		return "Rehearse", true // it has every field
 	case "BackupStore spec.path", "BackupStore spec.gcs":
@@ -185,10 +189,10 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 	case "EtcdBackup status.conditions[].message", "BackupStore status.conditions[].message":
 		return padded("m", pick(1, 512), index), true
 	case "NodeUpgrade status.conditions[].type", "ClusterRelease status.conditions[].type", "EtcdBackup status.conditions[].type",
-		"BackupStore status.conditions[].type":
+		"BackupStore status.conditions[].type", "Component status.conditions[].type", "ComponentUpgrade status.conditions[].type":
 		return padded("T", pick(1, 32), index), true
 	case "NodeUpgrade status.conditions[].reason", "ClusterRelease status.conditions[].reason", "EtcdBackup status.conditions[].reason",
-		"BackupStore status.conditions[].reason":
+		"BackupStore status.conditions[].reason", "Component status.conditions[].reason", "ComponentUpgrade status.conditions[].reason":
 		return padded("T", pick(1, 64), index), true
 	case "ClusterRelease status.conditions[].message":
 		return padded("m", pick(1, 256), index), true

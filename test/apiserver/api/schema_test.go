@@ -115,15 +115,17 @@ const timePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 
 // boundByRule are the fields that only a rule can bound, with a part of that rule and its path.
 var boundByRule = map[string]struct{ at, rule string }{
-	"ClusterUpgrade spec.pools[].maxUnavailable":            {"spec.pools[].maxUnavailable", "self.matches("},
-	"ClusterUpgrade status.conditions[].lastTransitionTime": {"status.conditions", "c.lastTransitionTime > timestamp("},
-	"NodeUpgrade status.conditions[].lastTransitionTime":    {"status.conditions", "c.lastTransitionTime > timestamp("},
-	"ClusterRelease status.conditions[].lastTransitionTime": {"status.conditions", "c.lastTransitionTime > timestamp("},
-	"BackupStore status.conditions[].lastTransitionTime":    {"status.conditions", "c.lastTransitionTime > timestamp("},
-	"EtcdBackup status.conditions[].lastTransitionTime":     {"status.conditions", "c.lastTransitionTime > timestamp("},
-	"ClusterUpgrade spec.nodeSelector keys":                 {"spec.nodeSelector", "key.size() <= 317"},
-	"ClusterUpgrade spec.pools[].nodeSelector keys":         {"spec.pools[].nodeSelector", "key.size() <= 317"},
-	"NodeReport status.kubelet.featureGates keys":           {"status.kubelet.featureGates", "key.size() <= 64"},
+	"ClusterUpgrade spec.pools[].maxUnavailable":              {"spec.pools[].maxUnavailable", "self.matches("},
+	"ClusterUpgrade status.conditions[].lastTransitionTime":   {"status.conditions", "c.lastTransitionTime > timestamp("},
+	"NodeUpgrade status.conditions[].lastTransitionTime":      {"status.conditions", "c.lastTransitionTime > timestamp("},
+	"ClusterRelease status.conditions[].lastTransitionTime":   {"status.conditions", "c.lastTransitionTime > timestamp("},
+	"BackupStore status.conditions[].lastTransitionTime":      {"status.conditions", "c.lastTransitionTime > timestamp("},
+	"Component status.conditions[].lastTransitionTime":        {"status.conditions", "c.lastTransitionTime > timestamp("},
+	"ComponentUpgrade status.conditions[].lastTransitionTime": {"status.conditions", "c.lastTransitionTime > timestamp("},
+	"EtcdBackup status.conditions[].lastTransitionTime":       {"status.conditions", "c.lastTransitionTime > timestamp("},
+	"ClusterUpgrade spec.nodeSelector keys":                   {"spec.nodeSelector", "key.size() <= 317"},
+	"ClusterUpgrade spec.pools[].nodeSelector keys":           {"spec.pools[].nodeSelector", "key.size() <= 317"},
+	"NodeReport status.kubelet.featureGates keys":             {"status.kubelet.featureGates", "key.size() <= 64"},
 }
 
 func TestNothingInACRDIsUnbounded(t *testing.T) {
@@ -212,6 +214,10 @@ func TestTheConstantsAreTheBounds(t *testing.T) {
 		{"NodeUpgrade", "status.backup.error.message", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.backup.error.remedy", maxLength, refitv1alpha1.MaxMessage},
 		{"EtcdBackup", "status.error.message", maxLength, refitv1alpha1.MaxMessage},
+		{"ComponentUpgrade", "status.error.message", maxLength, refitv1alpha1.MaxMessage},
+		{"ComponentUpgrade", "status.left[]", maxLength, refitv1alpha1.MaxMessage},
+		{"ComponentUpgrade", "status.waiting", maxLength, refitv1alpha1.MaxMessage},
+		{"Component", "status.offers[].problems[].message", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.steps", maxItems, refitv1alpha1.MaxSteps},
 		{"NodeUpgrade", "status.trial.message", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.drain.blockers", maxItems, refitv1alpha1.MaxBlockers},

@@ -39,7 +39,9 @@ func TestTheLargestObjects(t *testing.T) {
 			{"NodeUpgrade", []string{"status", "backup"}, limits["NodeUpgrade"]},
 			{"NodeUpgrade", nil, 36 * kib},
 			{"NodeReport", nil, 56 * kib},
-			{"ClusterRelease", nil, 260 * kib},
+			{"ClusterRelease", nil, 520 * kib}, // half of it are components
+			{"Component", nil, 160 * kib},
+			{"ComponentUpgrade", nil, 24 * kib},
 			{"BackupStore", nil, 6 * kib},
 			{"EtcdBackup", nil, 28 * kib},
 		} {
@@ -121,7 +123,7 @@ func storedSize(t *testing.T, s *apiserver.Server, content map[string]any) int {
 		must(t, err)
 	}
 	switch kind {
-	case "ClusterUpgrade", "EtcdBackup":
+	case "ClusterUpgrade", "EtcdBackup", "Component", "ComponentUpgrade":
 		write("refit-controller", status)
 	case "NodeReport":
 		write("refit-agent", status)
