@@ -24,8 +24,8 @@ type placement struct {
 
 var patchVersion = regexp.MustCompile(`^v1\.[0-9]+\.[0-9]+`)
 
-// placeAll places the components of a ClusterRelease, as if the cluster went to it in one hop. What
-// is installed is in the status of the Components; own replaces it for one of them.
+// placeAll places the components of a ClusterRelease, as if the cluster went to it in one hop. The
+// status of the Components has the installed versions; own replaces it for one of them.
 func placeAll(ctx context.Context, reader client.Reader, current string, release verified, own *refitv1alpha1.Component) (placement, error) {
 	p := placement{current: patchVersion.FindString(current), release: release}
 	if p.current == "" {

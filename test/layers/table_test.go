@@ -232,6 +232,7 @@ var table = []row{
 	onServer("agents"),
 	onServer("api"),
 	onServer("cli"),
+	onServer("components"),
 	onServer("controller"),
 	onServer("crd"),
 	onServer("drain"),

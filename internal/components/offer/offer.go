@@ -75,8 +75,8 @@ func (o *Offer) Blocking() *Problem {
 	return nil
 }
 
-// Compute returns the offer. What is wrong with the component is in its problems; an error means
-// that the cluster cannot be read.
+// Compute returns the offer. Its problems are those of the component; an error means that the
+// cluster cannot be read.
 func Compute(ctx context.Context, cluster Cluster, in Input) (*Offer, error) {
 	o := &Offer{}
 	o.add(ownerProblems(in)...)
