@@ -33,7 +33,9 @@ func TestProblemsOfOffers(t *testing.T) {
 		"Argo CD owns it": {prepare: func(m *made) { m.label("argocd.argoproj.io/instance", "x") }, want: "ComponentOwnedByGitOps", owner: refitv1alpha1.OwnerArgoCD},
 		"values do not match the schema": {
 			prepare: func(m *made) {
-				m.spec(func(s *refitv1alpha1.ComponentSpec) { s.Values = &runtime.RawExtension{Raw: []byte(`{"replicas":"many"}`)} })
+				m.spec(func(s *refitv1alpha1.ComponentSpec) {
+					s.Values = &runtime.RawExtension{Raw: []byte(`{"replicas":"many"}`)}
+				})
 			},
 			want: "ValuesInvalid", owner: refitv1alpha1.OwnerRefit,
 		},

@@ -114,7 +114,9 @@ func TestValuesThatChangeAfterTheOrder(t *testing.T) {
 	m.installOld()
 	before := m.state()
 	m.order(m.offer(), refitv1alpha1.PermitApply)
-	m.spec(func(s *refitv1alpha1.ComponentSpec) { s.Values = &runtime.RawExtension{Raw: []byte(`{"greeting":"moin"}`)} })
+	m.spec(func(s *refitv1alpha1.ComponentSpec) {
+		s.Values = &runtime.RawExtension{Raw: []byte(`{"greeting":"moin"}`)}
+	})
 	if u := m.ended(refitv1alpha1.ComponentFailed); u.Status.Error.Reason != refitv1alpha1.ReasonPlanChanged || m.state() != before {
 		t.Errorf("the error is %+v, the state\n%s", u.Status.Error, m.state())
 	}
@@ -180,7 +182,9 @@ func TestOrdersDuringAnUpgrade(t *testing.T) {
 	if accepted := u.Status.Conditions[0]; accepted.Status != metav1.ConditionFalse || accepted.Reason != component.RefusedBusy {
 		t.Errorf("another version was accepted: %+v", accepted)
 	}
-	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Version, s.Permit = "2.0.0", refitv1alpha1.PermitRollback })
+	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) {
+		s.Version, s.Permit = "2.0.0", refitv1alpha1.PermitRollback
+	})
 	m.ended(refitv1alpha1.ComponentRolledBack)
 }
 

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
-
 )
 
 // state returns everything of a component in the cluster, without what the server adds and without
@@ -28,7 +27,9 @@ func (m *made) state() string {
 	} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		m.eventually("objects are listed", func() error { return client.IgnoreNotFound(m.client.List(m.t.Context(), list, client.InNamespace(m.name))) })
+		m.eventually("objects are listed", func() error {
+			return client.IgnoreNotFound(m.client.List(m.t.Context(), list, client.InNamespace(m.name)))
+		})
 		for i := range list.Items {
 			documents = append(documents, m.stable(&list.Items[i]))
 		}
@@ -106,4 +107,3 @@ func (m *made) freezes() string {
 	}
 	return text
 }
-
