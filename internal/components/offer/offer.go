@@ -116,8 +116,12 @@ func (o *Offer) render(ctx context.Context, in Input) (bool, error) {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		o.add(renderProblem(err))
+		o.add(renderProblem(err, len(in.Spec.ValuesFrom) > 0))
 		return false, nil
+	}
+	if len(u.Rendering.Lookups) > 0 {
+		o.add(problem("ChartReadsCluster", u.Rendering.Lookups[0],
+			"the chart reads %s from the cluster while it is rendered, so that its changes are not known before", list(u.Rendering.Lookups)))
 	}
 	again, err := helm.Render(ctx, chart, u.Values, release, in.Capabilities, upgrade)
 	if err != nil {
@@ -137,11 +141,17 @@ func (o *Offer) render(ctx context.Context, in Input) (bool, error) {
 	return true, o.definitions()
 }
 
-func renderProblem(err error) Problem {
+// renderProblem reports a chart that does not render. The error of a template or of a schema can
+// quote values, so it is not shown if some of them come from Secrets.
+func renderProblem(err error, secret bool) Problem {
+	reason, cause := "ChartInvalid", err.Error()
 	if errors.Is(err, helm.ErrValues) {
-		return problem("ValuesInvalid", "", "%v", err)
+		reason = "ValuesInvalid"
 	}
-	return problem("ChartInvalid", "", "%v", err)
+	if secret {
+		cause = "the chart does not render with these values; the cause is not shown, because some of them come from Secrets"
+	}
+	return problem(reason, "", "%s", cause)
 }
 
 func (o *Offer) size(release helm.Release, kept []helm.Object) {

@@ -30,6 +30,7 @@ const HookTimeout = 10 * time.Minute
 // remedies are how to fix each problem.
 var remedies = map[string]string{
 	"ChartInvalid":           "Publish a ClusterRelease with a chart that renders",
+	"ChartReadsCluster":      "Ask the publisher for a chart without lookup, or set the values that it generates",
 	"ChartMissing":           "Add the ClusterRelease again with its charts: `refit release add FILE`",
 	"ComponentNotAdopted":    "Set spec.adopt of the Component to true, so that Refit takes over the Helm release",
 	"ComponentOwnedByGitOps": "Set spec.manage of the Component to Observe, and upgrade it with the tool that owns it",
