@@ -156,7 +156,7 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"not signed":              {[]string{"verify", payload, "--key", public}, 1, "cannot verify an unsigned ClusterRelease"},
 		"another version outside": {[]string{"verify", file(t, "r.yaml", strings.Replace(string(raw), "kubernetes: v1.36.3", "kubernetes: v1.36.4", 1)), "--key", public}, 1, "but the signed content has"},
 		"two files":               {[]string{"verify", release, release, "--key", public}, 2, "one file"},
-		"two objects":             {[]string{"show", file(t, "r.yaml", string(raw)+"---\n"+string(raw))}, 2, "more than one object"},
+		"two objects":             {[]string{"show", file(t, "r.yaml", string(raw)+"---\n"+string(raw))}, 2, "give it one ClusterRelease"},
 		`its kind is "Pod"`:       {[]string{"show", file(t, "r.yaml", "kind: Pod")}, 2, `its kind is "Pod"`},
 		"empty":                   {[]string{"show", file(t, "r.yaml", "")}, 2, "the file is empty"},
 		"misspelled field":        {[]string{"show", file(t, "r.yaml", string(raw)+"  more: 1\n")}, 2, "unknown field"},

@@ -75,7 +75,8 @@ func setupOffers(manager ctrl.Manager, options ctrlcontroller.Options, o Options
 	secret := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}}
 	return builder.ControllerManagedBy(manager).Named("component").WithOptions(options).
 		For(&refitv1alpha1.Component{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&refitv1alpha1.ClusterRelease{}, handler.EnqueueRequestsFromMapFunc(r.ofRelease), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&refitv1alpha1.ClusterRelease{}, handler.EnqueueRequestsFromMapFunc(r.ofRelease),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesMetadata(secret, handler.EnqueueRequestsFromMapFunc(r.ofRecord)).
 		Watches(&refitv1alpha1.ComponentUpgrade{}, handler.EnqueueRequestsFromMapFunc(ofUpgrade)).
 		Complete(r)
@@ -349,7 +350,8 @@ func (r *Reconciler) readInstalled(ctx context.Context, v *view, signed refitv1a
 	status.Owner = cmp.Or(v.release.Owner, refitv1alpha1.OwnerNone)
 	if d := v.release.Deployed; d != nil {
 		status.Installed = &refitv1alpha1.InstalledComponent{
-			Version: d.ChartVersion, Namespace: signed.Release.Namespace, Name: signed.Release.Name, Revision: int64(d.Revision), Pending: v.release.Pending != "",
+			Version: d.ChartVersion, Namespace: signed.Release.Namespace, Name: signed.Release.Name,
+			Revision: int64(d.Revision), Pending: v.release.Pending != "",
 		}
 	}
 	return nil

@@ -49,7 +49,8 @@ func placeAll(ctx context.Context, reader client.Reader, current string, release
 			})
 		}
 	}
-	return p, p.place(installed)
+	err := p.place(installed)
+	return p, err
 }
 
 func (p *placement) place(installed []component.Installed) (err error) {

@@ -89,7 +89,8 @@ func refused(name string, err error) error {
 func (s *source) chart(ctx context.Context, chart refitv1alpha1.ComponentChart) ([]byte, error) {
 	archive, err := charts.Get(ctx, s.reader, chart)
 	if errors.Is(err, charts.ErrMissing) || errors.Is(err, charts.ErrOther) {
-		return nil, node.ManualIntervention("ChartMissing", err, "Add the ClusterRelease again with its charts: `refit release add FILE`", "the chart is not in the cluster")
+		return nil, node.ManualIntervention("ChartMissing", err,
+			"Add the ClusterRelease again with its charts: `refit release add FILE`", "the chart is not in the cluster")
 	}
 	return archive, err
 }

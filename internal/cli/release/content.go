@@ -74,7 +74,7 @@ func parseContent(raw []byte) (*content, error) {
 func splitContent(raw []byte) (rest, components []byte, archives map[string][]byte, err error) {
 	fields, err := fieldsOf(raw)
 	if fields["components"] == nil && fields["charts"] == nil {
-		return raw, nil, nil, nil //nolint:nilerr // the parser of the payload reports it
+		return raw, nil, nil, nil // the parser of the payload reports the error
 	}
 	if err != nil {
 		return nil, nil, nil, err

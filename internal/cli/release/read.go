@@ -93,7 +93,8 @@ func withoutCharts(raw []byte) (only []byte, archives map[string][]byte, err err
 		}
 		chart := charts.Identify(object.BinaryData[charts.Key])
 		if object.Name != charts.Name(chart.Digest) {
-			return nil, nil, fmt.Errorf("ConfigMap %s has no chart, or another one than its name promises", strconv.QuoteToASCII(refitv1alpha1.Clip(object.Name, 80)))
+			name := strconv.QuoteToASCII(refitv1alpha1.Clip(object.Name, 80))
+			return nil, nil, fmt.Errorf("ConfigMap %s has no chart, or another one than its name promises", name)
 		}
 		if archives == nil {
 			archives = map[string][]byte{}

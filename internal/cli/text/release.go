@@ -102,6 +102,7 @@ func writeComponents(b *strings.Builder, components []refitv1alpha1.ReleaseCompo
 			details = append(details, "before the control plane")
 		case refitv1alpha1.PlaceAfter:
 			details = append(details, "after the control plane")
+		case refitv1alpha1.PlaceAuto:
 		}
 		if len(c.Needs) > 0 {
 			details = append(details, "needs "+strings.Join(c.Needs, ", "))

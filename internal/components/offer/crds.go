@@ -92,7 +92,8 @@ func (o *Offer) deletes(ctx context.Context, reader client.Reader, live *crd.Def
 		return nil
 	}
 	if at >= 0 {
-		found := problem("UpgradeDeletesCRD", live.Name, "Helm alone would delete the CRD %s with all its objects, because it is no longer a template; Refit keeps it", live.Name)
+		found := problem("UpgradeDeletesCRD", live.Name,
+			"Helm alone would delete the CRD %s with all its objects, because it is no longer a template; Refit keeps it", live.Name)
 		found.Blocks, found.Remedy = false, ""
 		o.add(found)
 		return nil

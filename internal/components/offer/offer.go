@@ -93,7 +93,8 @@ func Compute(ctx context.Context, cluster Cluster, in Input) (*Offer, error) {
 	}
 	o.add(peers...)
 	o.sort()
-	return o, o.hash(in)
+	err = o.hash(in)
+	return o, err
 }
 
 // render renders the new version and compares it with the deployed one. It returns false if the
@@ -255,7 +256,8 @@ func RenderAgain(ctx context.Context, u helm.Upgrade, release helm.Release, upgr
 		return nil, err
 	}
 	o.Upgrade.HookTimeout = HookTimeout
-	return o, o.definitions()
+	err = o.definitions()
+	return o, err
 }
 
 func (o *Offer) definitions() error {

@@ -69,7 +69,8 @@ func FailureOf(err error) component.Failure {
 	case Transient(err):
 		return failed("APIUnavailable", "Wait until the API server is available, then run `refit retry`")
 	}
-	return failed("StepFailed", "Check the log of refit-components (`kubectl -n refit-components logs deploy/refit-components`); fix the cause, then run `refit retry`")
+	return failed("StepFailed",
+		"Check the log of refit-components (`kubectl -n refit-components logs deploy/refit-components`); fix the cause, then run `refit retry`")
 }
 
 // Transient reports whether an error may resolve itself, so that the step is repeated.

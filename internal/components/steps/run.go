@@ -122,14 +122,16 @@ func (r *Run) input(ctx context.Context) (offer.Input, error) {
 		return in, err
 	}
 	var user refitv1alpha1.Component
-	if err := r.client.Get(ctx, client.ObjectKey{Name: r.name()}, &user); client.IgnoreNotFound(err) != nil {
+	err = r.client.Get(ctx, client.ObjectKey{Name: r.name()}, &user)
+	if client.IgnoreNotFound(err) != nil {
 		return in, fmt.Errorf("cannot get Component %s: %w", r.name(), err)
 	}
 	in.Spec = user.Spec
 	if in.User, err = offer.UserValues(ctx, r.client, &user.Spec); err != nil {
 		return in, err
 	}
-	return in, offer.ReadRelease(ctx, r.client, r.helm(), &in)
+	err = offer.ReadRelease(ctx, r.client, r.helm(), &in)
+	return in, err
 }
 
 // rendered returns the new version as it was checked.

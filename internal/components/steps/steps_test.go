@@ -61,9 +61,12 @@ func TestObjectsOfWaves(t *testing.T) {
 	}
 	r := &Run{Steps: steps}
 	refs := []helm.Ref{
-		{Group: "apps", Kind: "Deployment", Name: "web-1"}, {Group: "apps", Kind: "Deployment", Name: "other"},
-		{Group: "rbac.authorization.k8s.io", Kind: "Role", Name: "r"}, {Kind: "ServiceAccount", Name: "s"},
-		{Kind: "ConfigMap", Name: "settings"}, {Kind: "ConfigMap", Name: "settings-2"},
+		{Group: "apps", Kind: "Deployment", Name: "web-1"},
+		{Group: "apps", Kind: "Deployment", Name: "other"},
+		{Group: "rbac.authorization.k8s.io", Kind: "Role", Name: "r"},
+		{Kind: "ServiceAccount", Name: "s"},
+		{Kind: "ConfigMap", Name: "settings"},
+		{Kind: "ConfigMap", Name: "settings-2"},
 	}
 	want := []string{"[true false true true false false]", "[true false true true true false]", "[true true true true true true]"}
 	for _, step := range steps {

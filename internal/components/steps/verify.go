@@ -43,7 +43,7 @@ func verify(ctx context.Context, r *Run, step component.Step) error {
 		if last != nil {
 			since = time.Time{}
 			r.Waiting(last.Error())
-			return false, nil
+			return false, nil //nolint:nilerr // it is tried again until the limit of the step
 		}
 		if since.IsZero() {
 			since = time.Now()

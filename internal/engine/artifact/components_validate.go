@@ -135,10 +135,10 @@ func (v *componentList) checkNeeds() error {
 	var visit func(name string, path []string) error
 	visit = func(name string, path []string) error {
 		path = append(path, name)
-		switch {
-		case state[name] == 1:
+		switch state[name] {
+		case 1:
 			return fmt.Errorf("components need each other: %s", strings.Join(path, " → "))
-		case state[name] == 2:
+		case 2:
 			return nil
 		}
 		state[name] = 1

@@ -264,7 +264,7 @@ func TestALossNamesAFewFindings(t *testing.T) {
 }
 
 func TestAnInjectedCAIsNotSaved(t *testing.T) {
-	fields := func(text string) *metav1.FieldsV1 { return metav1.NewFieldsV1(text) }
+	fields := metav1.NewFieldsV1
 	ca := `"f:conversion":{"f:webhook":{"f:clientConfig":{"f:caBundle":{}}}}`
 	for situation, tt := range map[string]struct {
 		annotations map[string]string

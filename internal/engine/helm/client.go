@@ -113,13 +113,15 @@ func (c *Client) begin(ctx context.Context, mark Mark) (s *session, history []*r
 	found, ours := parseMark(last.Info.Description)
 	switch status := last.Info.Status; {
 	case status.IsPending() && ours && found == mark:
-		return s, history, false, s.retry(last)
+		err := s.retry(last)
+		return s, history, false, err
 	case status.IsPending() || status == rcommon.StatusUninstalling:
 		return nil, nil, false, pendingError(last)
 	case status == rcommon.StatusUninstalled:
 		return s, nil, false, nil
 	case status == rcommon.StatusFailed && ours && found == mark:
-		return s, history, false, s.deleteLeftHooks(last)
+		err := s.deleteLeftHooks(last)
+		return s, history, false, err
 	default:
 		return s, history, status == rcommon.StatusDeployed && last.Info.Description == mark.String(), nil
 	}

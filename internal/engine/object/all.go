@@ -41,7 +41,9 @@ func (e *Editor) WaitAll(ctx context.Context, objects []*unstructured.Unstructur
 }
 
 // unready returns the objects that are not ready, and the state of the first one.
-func (e *Editor) unready(ctx context.Context, objects []*unstructured.Unstructured, namespace string) (pending []*unstructured.Unstructured, first *NotReadyError, err error) {
+func (e *Editor) unready(
+	ctx context.Context, objects []*unstructured.Unstructured, namespace string,
+) (pending []*unstructured.Unstructured, first *NotReadyError, err error) {
 	for _, o := range objects {
 		found, err := e.state(ctx, o, namespace)
 		if err != nil {

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -203,7 +204,7 @@ func TestFoldDescribes(t *testing.T) {
 	tolerates := func(all ...corev1.Toleration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			seconds := int64(300) // as admission adds it to every pod
-			p.Spec.Tolerations = append(all, corev1.Toleration{
+			p.Spec.Tolerations = append(slices.Clone(all), corev1.Toleration{
 				Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds,
 			})
 		}

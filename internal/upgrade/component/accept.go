@@ -26,7 +26,8 @@ func Accept(spec *refitv1alpha1.ComponentUpgradeSpec, status refitv1alpha1.Compo
 	order := *status.Order
 	switch {
 	case spec.Epoch < order.Epoch:
-		return status, &Refusal{RefusedEpoch, fmt.Sprintf("the order has epoch %d, but epoch %d was accepted: its author is no longer the leader", spec.Epoch, order.Epoch)}
+		return status, &Refusal{RefusedEpoch, fmt.Sprintf("the order has epoch %d, but epoch %d was accepted: its author is no longer the leader",
+			spec.Epoch, order.Epoch)}
 	case spec.Sequence < status.ObservedSequence:
 		return status, &Refusal{RefusedSequence, fmt.Sprintf("the order has sequence %d, but sequence %d was accepted: the order is stale",
 			spec.Sequence, status.ObservedSequence)}

@@ -93,8 +93,13 @@ func TestOrderOfVersions(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"v1.1.2", "v1.2.0", true}, {"0.9", "0.10", true}, {"1.0.0-rc.1", "1.0.0", true},
-		{"1.0.0", "v1.0.0", false}, {"2", "1", false}, {"latest", "1.0.0", false}, {"1.0.0", "", false},
+		{"v1.1.2", "v1.2.0", true},
+		{"0.9", "0.10", true},
+		{"1.0.0-rc.1", "1.0.0", true},
+		{"1.0.0", "v1.0.0", false},
+		{"2", "1", false},
+		{"latest", "1.0.0", false},
+		{"1.0.0", "", false},
 	} {
 		if got := Older(c.a, c.b); got != c.want {
 			t.Errorf("Older(%q, %q) = %v", c.a, c.b, got)

@@ -15,7 +15,8 @@ func Permission(operation refitv1alpha1.Operation, live *refitv1alpha1.ClusterUp
 	}
 	switch {
 	case live == nil || live.UID != operation.UID:
-		return fail(refitv1alpha1.FailureTransient, "OperationMissing", "Create another ClusterUpgrade", "the ClusterUpgrade %s of the order does not exist any more")
+		return fail(refitv1alpha1.FailureTransient, "OperationMissing", "Create another ClusterUpgrade",
+			"the ClusterUpgrade %s of the order does not exist any more")
 	case live.Spec.Aborted || live.DeletionTimestamp != nil:
 		return fail(refitv1alpha1.FailureManualIntervention, "OperationAborted", "Nothing to do: the component is unchanged", "ClusterUpgrade %s is aborted")
 	case live.HasEnded():
@@ -25,5 +26,6 @@ func Permission(operation refitv1alpha1.Operation, live *refitv1alpha1.ClusterUp
 	case live.Spec.Approval == refitv1alpha1.ApprovalNone || live.Status.Plan != nil && live.Spec.ApprovedPlan == live.Status.Plan.Hash:
 		return nil
 	}
-	return fail(refitv1alpha1.FailureTransient, "OperationNotApproved", "Review the plan, then run `refit approve`", "the plan of ClusterUpgrade %s is not approved")
+	return fail(refitv1alpha1.FailureTransient, "OperationNotApproved", "Review the plan, then run `refit approve`",
+		"the plan of ClusterUpgrade %s is not approved")
 }

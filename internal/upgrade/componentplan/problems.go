@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // The checks of components. Those of refit-components are the reasons of its problems.
@@ -44,9 +43,9 @@ func ProblemObject(component string, problem *refitv1alpha1.ComponentProblem) st
 }
 
 // Blocks reports whether a problem keeps a component from being changed: it does, and the user has
-// not waived it.
-func Blocks(spec *refitv1alpha1.ClusterUpgradeSpec, component string, problem *refitv1alpha1.ComponentProblem) bool {
+// not waived its check, for all objects or for its own.
+func Blocks(component string, problem *refitv1alpha1.ComponentProblem, waived func(check, object string) bool) bool {
 	check := CheckOf(problem)
-	waived := check != CheckDeletesCRD && (policy.Waived(spec, check, "") || policy.Waived(spec, check, ProblemObject(component, problem)))
-	return problem.Blocks && !waived
+	accepted := check != CheckDeletesCRD && (waived(check, "") || waived(check, ProblemObject(component, problem)))
+	return problem.Blocks && !accepted
 }

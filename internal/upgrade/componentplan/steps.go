@@ -10,7 +10,6 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/component"
-	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -56,13 +55,13 @@ type Result struct {
 	Problem error
 }
 
-// Of decides about the components of a path. An operation's record takes precedence over what is
+// Of decides about the components of a path, given the ClusterRelease of each hop as
+// policy.ComponentReleases returns them. An operation's record takes precedence over what is
 // installed now: a plan does not become shorter because a part of it is done.
-func Of(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, path skew.Path) Result {
+func Of(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, path skew.Path, releases []*cluster.Release) Result {
 	p := &planning{s: s, spec: spec}
-	p.readHops(path)
-	if !slices.ContainsFunc(p.releases, func(r component.Release) bool { return len(r.Components) > 0 }) ||
-		policy.WaivedAnywhere(spec, policy.CheckComponentsMissing) {
+	p.readHops(path, releases)
+	if !slices.ContainsFunc(p.releases, func(r component.Release) bool { return len(r.Components) > 0 }) {
 		return Result{}
 	}
 	placed, noPath, err := component.Place(path.From.String(), p.releases, p.installed())
@@ -95,8 +94,8 @@ type planning struct {
 }
 
 // readHops collects the hops in which the control plane changes.
-func (p *planning) readHops(path skew.Path) {
-	if p.spec.Scope == refitv1alpha1.ScopeWorkers {
+func (p *planning) readHops(path skew.Path, releases []*cluster.Release) {
+	if p.spec.Scope == refitv1alpha1.ScopeWorkers || len(releases) == 0 {
 		return
 	}
 	for i, version := range path.Hops {
@@ -106,7 +105,7 @@ func (p *planning) readHops(path skew.Path) {
 		}
 		hop := component.Release{Kubernetes: version.String()}
 		var ref refitv1alpha1.ReleaseRef
-		if r := policy.ReleaseFor(p.s, p.spec, version, path.From, last); r != nil {
+		if r := releases[i]; r != nil {
 			hop = component.Release{Kubernetes: r.Payload.Kubernetes, Components: r.Components}
 			ref = refitv1alpha1.ReleaseRef{Name: r.Name, Digest: r.Digest}
 		}

@@ -22,7 +22,8 @@ func components(s *cluster.Snapshot) {
 		minor := minorOf(r.Payload.Kubernetes) - 35
 		r.Components = []refitv1alpha1.ReleaseComponent{
 			{Name: "gateway", Version: fmt.Sprintf("v1.%d.0", minor), Fits: inStep("v1.35.4")},
-			{Name: "mesh", Version: "v2.1.0", Needs: []string{"queue"}}, {Name: "queue", Version: "0.15.0"},
+			{Name: "mesh", Version: "v2.1.0", Needs: []string{"queue"}},
+			{Name: "queue", Version: "0.15.0"},
 		}
 	}
 	s.Components = []cluster.Component{

@@ -7,6 +7,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // onComponent checks the step of a component, which is that of the deciding.
@@ -130,12 +131,13 @@ func offerNotApproved(d *deciding, step *componentplan.Step) *Wait {
 	}
 	for i := range offer.Problems {
 		problem := &offer.Problems[i]
-		if !componentplan.Blocks(d.spec, step.Component, problem) {
+		if !componentplan.Blocks(step.Component, problem, d.waived) {
 			continue
 		}
 		return &Wait{
 			Reason: refitv1alpha1.ReasonBlocked, Component: step.Component, ManualIntervention: true,
-			Message: fmt.Sprintf("%s: %s: %s", problem.Reason, componentplan.ProblemObject(step.Component, problem), problem.Message), Remedy: afterRemedy(problem.Remedy, "the upgrade continues"),
+			Message: fmt.Sprintf("%s: %s: %s", problem.Reason, componentplan.ProblemObject(step.Component, problem), problem.Message),
+			Remedy:  afterRemedy(problem.Remedy, "the upgrade continues"),
 		}
 	}
 	return nil
@@ -166,3 +168,6 @@ func componentSilent(d *deciding, step *componentplan.Step) *Wait {
 		Message: fmt.Sprintf("refit-components has an order for %s and does not respond", order.Name), Remedy: checkComponents,
 	}
 }
+
+// waived reports whether the user has waived a check for an object, or for all if it is empty.
+func (d *deciding) waived(check, object string) bool { return policy.Waived(d.spec, check, object) }

@@ -56,7 +56,7 @@ func outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan,
 		p.WorkersFrom = oldest.String()
 	}
 	p.Hops = m.hops()
-	p.components = componentplan.Of(s, &spec, path).Steps
+	p.components = componentplan.Of(s, &spec, path, policy.ComponentReleases(s, &spec, path)).Steps
 	p.Stages = m.stages(p)
 	p.Hash = hash(p, upgradedServers(s, &spec))
 	return p, m, nil

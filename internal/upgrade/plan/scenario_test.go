@@ -225,7 +225,7 @@ func inStep(from string) (fits []refitv1alpha1.ComponentFit) {
 
 func minorOf(version string) int {
 	v, _ := skew.Parse(version)
-	return int(v.Minor)
+	return v.Minor
 }
 
 func randomPool(dice *rand.Rand, name string) refitv1alpha1.Pool {

@@ -24,7 +24,7 @@ var componentStories = []story{
 			"The user fixes the cause and retries.",
 		scenario: minor(shape(1, 0), withComponents(gateway)), ends: Succeeded,
 		script: []scriptEvent{
-			{changingComponent("gateway", "wave-rest"), func(t *storyRun) { t.componentAgent.fails = true }},
+			{changingComponent("wave-rest"), func(t *storyRun) { t.componentAgent.fails = true }},
 			{later(5, is(Stalled)), func(t *storyRun) { t.retry() }},
 		},
 	},
@@ -33,7 +33,7 @@ var componentStories = []story{
 		summary:  "The new version of gateway does not become ready, and rollback is Manual. The retry continues at the step that failed.",
 		scenario: minor(shape(1, 0), withComponents(gateway), spec(manual)), ends: Succeeded,
 		script: []scriptEvent{
-			{changingComponent("gateway", "wave-rest"), func(t *storyRun) { t.componentAgent.fails = true }},
+			{changingComponent("wave-rest"), func(t *storyRun) { t.componentAgent.fails = true }},
 			{later(5, is(Stalled)), func(t *storyRun) { t.retry() }},
 		},
 	},
@@ -42,7 +42,7 @@ var componentStories = []story{
 		summary:  "The user pauses while gateway is upgraded. The open step completes, and the upgrade of gateway continues once the operation is resumed.",
 		scenario: minor(shape(1, 0), withComponents(gateway)), ends: Succeeded,
 		script: []scriptEvent{
-			{changingComponent("gateway", "crds"), edits(pause, "the user pauses")},
+			{changingComponent("crds"), edits(pause, "the user pauses")},
 			{later(20, is(Paused)), edits(resume, "the user resumes")},
 		},
 	},
@@ -50,7 +50,7 @@ var componentStories = []story{
 		name:     "component-aborted",
 		summary:  "The user aborts while gateway is upgraded. The open step completes, the freeze is lifted, and the operation ends.",
 		scenario: minor(shape(1, 0), withComponents(gateway)), ends: Aborted,
-		script: []scriptEvent{{changingComponent("gateway", "crds"), func(t *storyRun) { t.abort() }}},
+		script: []scriptEvent{{changingComponent("crds"), func(t *storyRun) { t.abort() }}},
 	},
 	{
 		name:     "component-values-change",
@@ -83,8 +83,8 @@ var componentStories = []story{
 		summary:  "refit-components is killed during a step, and continues with it later.",
 		scenario: minor(shape(1, 0), withComponents(gateway)), ends: Succeeded,
 		script: []scriptEvent{
-			{changingComponent("gateway", "crds"), func(t *storyRun) { componentsStop(t.world) }},
-			{later(5, changingComponent("gateway", "crds")), func(t *storyRun) { componentsStop(t.world) }},
+			{changingComponent("crds"), func(t *storyRun) { componentsStop(t.world) }},
+			{later(5, changingComponent("crds")), func(t *storyRun) { componentsStop(t.world) }},
 		},
 	},
 	{
@@ -112,7 +112,7 @@ var componentStories = []story{
 		name:     "component-claimed-by-hand",
 		summary:  "Someone has claimed a control plane node by hand before gateway is upgraded, on which the new version relies. It is released unchanged.",
 		scenario: minor(shape(3, 0), withComponents(gateway)), ends: Succeeded,
-		script: []scriptEvent{{changingComponent("gateway", "crds"), claimedByHand("cp-3")}},
+		script: []scriptEvent{{changingComponent("crds"), claimedByHand("cp-3")}},
 	},
 }
 
@@ -129,10 +129,10 @@ var (
 
 func withComponents(all ...addOn) func(*scenario) { return func(sc *scenario) { sc.addOns = all } }
 
-// changingComponent is when refit-components executes a step.
-func changingComponent(name, step string) func(*storyRun) bool {
+// changingComponent is when refit-components executes a step of gateway.
+func changingComponent(step string) func(*storyRun) bool {
 	return func(t *storyRun) bool {
-		order := t.component(name).order
+		order := t.component("gateway").order
 		return order != nil && order.Status.Step == step
 	}
 }

@@ -53,3 +53,16 @@ func recorded(s *cluster.Snapshot, version skew.Version) *cluster.Release {
 	}
 	return nil
 }
+
+// ComponentReleases returns the ClusterReleases whose components an upgrade changes, one for each
+// hop; a hop without one has nil. It returns none if the user upgrades the components themselves.
+func ComponentReleases(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, path skew.Path) []*cluster.Release {
+	if WaivedAnywhere(spec, CheckComponentsMissing) {
+		return nil
+	}
+	releases := make([]*cluster.Release, len(path.Hops))
+	for i, version := range path.Hops {
+		releases[i] = ReleaseFor(s, spec, version, path.From, i == len(path.Hops)-1)
+	}
+	return releases
+}

@@ -204,15 +204,32 @@ var checks = []Check{
 	// Components.
 	{policy.CheckComponentsMissing, Block, 0, needReleases, componentsNotInstalled, "a ClusterRelease has components, and refit-components does not run"},
 	{componentplan.CheckNoPath, Block, safety, needAddOns, componentHasNoPath, "no offered version of a component leads through a hop"},
-	{componentplan.CheckDeletesCRD, Block, binding | safety, needAddOns, componentProblemsOf(componentplan.CheckDeletesCRD),
-		"the upgrade of a component would delete a CRD with all its objects"},
-	{componentplan.CheckRefuses, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckRefuses), "a new CRD of a component refuses existing objects"},
-	{componentplan.CheckDrops, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckDrops), "a new CRD of a component drops fields of existing objects"},
-	{componentplan.CheckGitOps, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckGitOps), "Flux or Argo CD manages a component that Refit would change"},
+	{
+		componentplan.CheckDeletesCRD, Block, binding | safety, needAddOns, componentProblemsOf(componentplan.CheckDeletesCRD),
+		"the upgrade of a component would delete a CRD with all its objects",
+	},
+	{
+		componentplan.CheckRefuses, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckRefuses),
+		"a new CRD of a component refuses existing objects",
+	},
+	{
+		componentplan.CheckDrops, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckDrops),
+		"a new CRD of a component drops fields of existing objects",
+	},
+	{
+		componentplan.CheckGitOps, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckGitOps),
+		"Flux or Argo CD manages a component that Refit would change",
+	},
 	{componentplan.CheckPending, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckPending), "a Helm operation on a component is unfinished"},
 	{componentplan.CheckPeer, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckPeer), "a component does not work with the version of a peer"},
-	{componentplan.CheckPeerUnknown, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckPeerUnknown), "the version of a component in a peer is unknown"},
-	{componentplan.CheckRecordLarge, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckRecordLarge), "Helm's record of a component does not fit into a Secret"},
+	{
+		componentplan.CheckPeerUnknown, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckPeerUnknown),
+		"the version of a component in a peer is unknown",
+	},
+	{
+		componentplan.CheckRecordLarge, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckRecordLarge),
+		"Helm's record of a component does not fit into a Secret",
+	},
 	{componentplan.CheckOtherProblem, Block, safety, needAddOns, otherComponentProblem, "something else speaks against the upgrade of a component"},
 	{componentplan.CheckUnknown, Block, safety, needAddOns, componentsUnknown, "what the upgrade of a component changes is not known yet"},
 

@@ -59,7 +59,8 @@ func componentsUnknown(v *view) []Finding {
 		found = append(found, Finding{
 			Unknown: true, Object: "Component " + step.Component,
 			Message: fmt.Sprintf("%s %s of ClusterRelease %s: %s", step.Component, step.To, step.Release.Name, what),
-			Remedy:  "Wait a minute, then run the check again. If it stays, read the log: " + command("kubectl -n refit-components logs deployment/refit-components"),
+			Remedy: "Wait a minute, then run the check again. If it stays, read the log: " +
+				command("kubectl -n refit-components logs deployment/refit-components"),
 		})
 	}
 	return found
@@ -99,7 +100,9 @@ func componentHasNoPath(v *view) []Finding {
 func otherComponentProblem(v *view) []Finding {
 	found := v.componentProblems(componentplan.CheckOtherProblem)
 	if err := v.components.Problem; err != nil {
-		found = append(found, Finding{Message: "the components cannot be planned: " + err.Error(), Remedy: "Ask the publisher of the ClusterReleases to fix their components."})
+		found = append(found, Finding{
+			Message: "the components cannot be planned: " + err.Error(), Remedy: "Ask the publisher of the ClusterReleases to fix their components.",
+		})
 	}
 	for _, h := range v.componentHops() {
 		if h.release.ComponentsError != "" {

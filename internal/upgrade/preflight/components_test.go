@@ -77,8 +77,9 @@ func addOnSituations() []situation {
 		{check: componentplan.CheckUnknown, name: "there is no offer", change: onLiqo(func(c *cluster.Component) { c.Status.Offers = nil }), want: Block, unknown: true},
 		{check: componentplan.CheckUnknown, name: "an offer for another Kubernetes", change: onLiqo(func(c *cluster.Component) { c.Status.Offers[0].Kubernetes = "v1.36.1" }), want: Block, unknown: true},
 		{check: componentplan.CheckUnknown, name: "an offer for an older spec", change: onLiqo(func(c *cluster.Component) { c.Generation = 2 }), want: Block, unknown: true},
-		{check: componentplan.CheckUnknown, name: "a problem keeps it from being computed", change: all(
-			withProblem("ImageNotInRelease", "", "liqo/proxy:v1.2.0 is not in the ClusterRelease", true), func(s *snapshot) { s.Components[0].Status.Offers[0].Digest = "" }),
+		{
+			check: componentplan.CheckUnknown, name: "a problem keeps it from being computed", change: all(
+				withProblem("ImageNotInRelease", "", "liqo/proxy:v1.2.0 is not in the ClusterRelease", true), func(s *snapshot) { s.Components[0].Status.Offers[0].Digest = "" }),
 		},
 		{check: componentplan.CheckOtherProblem, name: "none", change: withLiqo},
 		{check: componentplan.CheckOtherProblem, name: "components that need each other", change: all(withLiqo, func(s *snapshot) { s.Releases[0].Components[0].Needs = []string{"liqo"} }), want: Block},

@@ -107,7 +107,7 @@ func newView(in Input) *view {
 	}
 	v.apiServerVersions()
 	v.Spec = policy.Defaulted(in.Spec)
-	v.components = componentplan.Of(v.s, &v.Spec, in.Path)
+	v.components = componentplan.Of(v.s, &v.Spec, in.Path, policy.ComponentReleases(v.s, &v.Spec, in.Path))
 	for _, p := range v.Spec.Pools {
 		v.pools = append(v.pools, pool{Pool: p})
 	}

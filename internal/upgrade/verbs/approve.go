@@ -51,6 +51,8 @@ func inShort(p *refitv1alpha1.PlanSummary) string {
 			parts = append(parts, phrase.Count(int(s.Total), "control plane node")+" to "+s.Kubernetes)
 		case refitv1alpha1.StageWorkers:
 			parts = append(parts, phrase.Count(int(s.Total), "worker")+" to "+s.Kubernetes)
+		case refitv1alpha1.StageComponentsBefore, refitv1alpha1.StageComponents:
+			parts = append(parts, phrase.Count(int(s.Total), "component"))
 		case refitv1alpha1.StagePrefetch, refitv1alpha1.StageBackup, refitv1alpha1.StageRehearsal, refitv1alpha1.StageVerify:
 		}
 	}

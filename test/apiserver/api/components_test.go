@@ -4,6 +4,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"testing"
 
@@ -86,10 +87,10 @@ func TestComponentsOfUsers(t *testing.T) {
 			t.Run(tt.situation, func(t *testing.T) {
 				var stored *unstructured.Unstructured
 				if tt.was != nil {
-					stored = made(t, s, changed(t, component("liqo"), tt.was))
+					stored = made(t, s, changed(t, component(), tt.was))
 				}
 				try := func(user string) error {
-					return write(t, objects(t, s.As(t, user), "Component"), stored, component("liqo"), tt.now)
+					return write(t, objects(t, s.As(t, user), "Component"), stored, component(), tt.now)
 				}
 				if tt.changes {
 					refusedFor(t, "Olga", try("olga"), mayNot)
@@ -99,11 +100,11 @@ func TestComponentsOfUsers(t *testing.T) {
 					letThrough(t, "refit-components", try(componentsAccount))
 				}
 				letThrough(t, "Carl", try("carl"))
-				letThrough(t, "an administrator", write(t, objects(t, s.RESTConfig(), "Component"), stored, component("liqo"), tt.now))
+				letThrough(t, "an administrator", write(t, objects(t, s.RESTConfig(), "Component"), stored, component(), tt.now))
 			})
 		}
 		t.Run("writes a status", func(t *testing.T) {
-			stored := made(t, s, component("liqo"))
+			stored := made(t, s, component())
 			wanted := &unstructured.Unstructured{Object: with(t, stored.Object, "status.owner", "Refit")}
 			try := func(user string) error {
 				_, err := objects(t, s.As(t, user), "Component").UpdateStatus(t.Context(), wanted, metav1.UpdateOptions{DryRun: dryRun})
@@ -115,8 +116,8 @@ func TestComponentsOfUsers(t *testing.T) {
 	})
 }
 
-func component(name string) map[string]any {
-	return object{"apiVersion": "refit.dev/v1alpha1", "kind": "Component", "metadata": object{"name": name}}
+func component() map[string]any {
+	return object{"apiVersion": "refit.dev/v1alpha1", "kind": "Component", "metadata": object{"name": "liqo"}}
 }
 
 // write creates an object if none is stored, deletes it if there are no changes, or updates it.
@@ -157,9 +158,7 @@ func TestOrdersForComponents(t *testing.T) {
 		stored := made(t, s, order)
 		journal := &unstructured.Unstructured{Object: with(t, stored.Object, "status.phase", "Applying")}
 		others := object{}
-		for key, value := range order {
-			others[key] = value
-		}
+		maps.Copy(others, order)
 		others["metadata"] = object{"name": "kueue"}
 		for user, may := range map[string]struct{ order, journal bool }{
 			controllerAccount: {order: true}, componentsAccount: {journal: true}, "olga": {}, "anna": {order: true},

@@ -104,6 +104,7 @@ func rehearsed(findings ...int) list {
 
 const (
 	badVersion  = "should match '^v1"
+	whoFailed   = "a failure is that of a node or of a component"
 	badTarget   = "set exactly one of kubernetes and release"
 	noSelector  = "the pool default cannot have a nodeSelector; every other pool needs one"
 	badShare    = "must be a number from 1 to 10000, or a percentage from 1% to 100%"
@@ -161,6 +162,16 @@ var tryouts = []tryout{
 	{"ClusterUpgrade", "a version", nil, fields{}, ""},
 	{"ClusterUpgrade", "a ClusterRelease", nil, fields{"spec.target": object{"release": "mine"}}, ""},
 	{"ClusterUpgrade", "both", nil, fields{"spec.target.release": "mine"}, badTarget},
+
+	{"ClusterUpgrade", "a failed node", fields{}, fields{"status.failures": list{object{"node": "cp-1", "class": "HostBroken"}}}, ""},
+	{"ClusterUpgrade", "a failed component", fields{}, fields{"status.failures": list{object{"component": "liqo", "class": "HostBroken"}}}, ""},
+	{"ClusterUpgrade", "a failure of nothing", fields{}, fields{"status.failures": list{object{"class": "HostBroken"}}}, whoFailed},
+	{
+		"ClusterUpgrade", "a failure of both",
+		fields{},
+		fields{"status.failures": list{object{"node": "cp-1", "component": "liqo", "class": "HostBroken"}}},
+		whoFailed,
+	},
 	{"ClusterUpgrade", "neither", nil, fields{"spec.target": object{}}, badTarget},
 	{"ClusterUpgrade", "no target", nil, fields{"spec.target": nil}, "spec.target: Required value"},
 	{"ClusterUpgrade", "a ClusterRelease without a name", nil, fields{"spec.target": object{"release": ""}}, "spec.target.release"},

@@ -109,7 +109,7 @@ func (b *bed) play(s scenario, k *apiserver.Killer) (state string, writes int) {
 	b.t.Helper()
 	m := b.newMade()
 	s.prepare(m)
-	m.order(m.offer(), refitv1alpha1.PermitApply)
+	m.order(m.offer())
 	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
 	defer cancel()
 	k.Die = cancel

@@ -29,7 +29,7 @@ func TestAFailedVerificationRollsBack(t *testing.T) {
 	offer := m.offer()
 	m.foreignPod()
 	m.limitVerify()
-	m.order(offer, refitv1alpha1.PermitApply)
+	m.order(offer)
 	u := m.ended(refitv1alpha1.ComponentRolledBack)
 	if u.Status.Error == nil || u.Status.Error.Reason != "OtherImage" || u.Status.Error.Step != "verify" || u.Status.Frozen != nil {
 		t.Errorf("the status is %+v, the error %+v", u.Status, u.Status.Error)
@@ -49,7 +49,7 @@ func TestHoldDuringAnUpgrade(t *testing.T) {
 	t.Parallel()
 	m := newBed(t).newMade(func(c *refitv1alpha1.ReleaseComponent) { c.Values = map[string]any{"ready": false} })
 	m.installOld()
-	m.order(m.offer(), refitv1alpha1.PermitApply)
+	m.order(m.offer())
 	done := make(chan error, 1)
 	go func() { done <- m.runIn(t.Context(), m.config) }()
 	m.eventually("the last wave waits", func() error {
@@ -91,7 +91,7 @@ func TestValuesOfTheUserAreKept(t *testing.T) {
 	}
 	secret.StringData = map[string]string{"values.yaml": "greeting: salut\n"}
 	must(t, m.client.Update(t.Context(), secret))
-	m.order(m.offer(), refitv1alpha1.PermitApply)
+	m.order(m.offer())
 	m.ended(refitv1alpha1.ComponentSucceeded)
 	var settings corev1.ConfigMap
 	must(t, m.client.Get(t.Context(), client.ObjectKey{Namespace: m.name, Name: m.name + "-settings"}, &settings))
@@ -113,7 +113,7 @@ func TestValuesThatChangeAfterTheOrder(t *testing.T) {
 	m := newBed(t).newMade()
 	m.installOld()
 	before := m.state()
-	m.order(m.offer(), refitv1alpha1.PermitApply)
+	m.order(m.offer())
 	m.spec(func(s *refitv1alpha1.ComponentSpec) {
 		s.Values = &runtime.RawExtension{Raw: []byte(`{"greeting":"moin"}`)}
 	})
@@ -145,7 +145,7 @@ func TestReleasesThatAreRefused(t *testing.T) {
 			m.installOld()
 			offer, before := m.offer(), m.state()
 			tamper(m)
-			m.order(offer, refitv1alpha1.PermitApply)
+			m.order(offer)
 			if u := m.ended(refitv1alpha1.ComponentFailed); u.Status.Error.Reason != "SignatureInvalid" || len(u.Status.Steps) > 0 || m.state() != before {
 				t.Errorf("the status is %+v, the error %+v", u.Status, u.Status.Error)
 			}
@@ -171,7 +171,7 @@ func TestOrdersDuringAnUpgrade(t *testing.T) {
 		}
 		return step.Limit
 	}
-	m.order(m.offer(), refitv1alpha1.PermitApply)
+	m.order(m.offer())
 	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Rollback = refitv1alpha1.RollbackManual })
 	u := m.ended(refitv1alpha1.ComponentFailed)
 	if reason := u.Status.Error.Reason; reason != "ObjectNotReady" && reason != "StepTimeout" || u.Status.Error.Step != "wave-rest" { // Helm itself may be slow
@@ -211,7 +211,7 @@ func TestTheManager(t *testing.T) {
 		}
 		return nil
 	})
-	m.order(c.Status.Offers[0], refitv1alpha1.PermitApply)
+	m.order(c.Status.Offers[0])
 	m.eventually("the component is upgraded", func() error {
 		if m.upgrade().Status.Phase != refitv1alpha1.ComponentSucceeded {
 			return errNotYet
@@ -225,7 +225,7 @@ func TestTheManager(t *testing.T) {
 		}
 		return nil
 	})
-	if lease.Context(context.Background()).Err() != nil {
+	if lease.Context(t.Context()).Err() != nil {
 		t.Error("the lease has ended")
 	}
 	stop()
@@ -240,7 +240,7 @@ func TestASecondWriter(t *testing.T) {
 	t.Parallel()
 	m := newBed(t).newMade(func(c *refitv1alpha1.ReleaseComponent) { c.Values = map[string]any{"ready": false} })
 	m.installOld()
-	m.order(m.offer(), refitv1alpha1.PermitApply)
+	m.order(m.offer())
 	ctx, kill := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- m.runIn(ctx, m.config) }()

@@ -22,7 +22,9 @@ func (m *made) state() string {
 	m.t.Helper()
 	var documents []string
 	for _, kind := range []schema.GroupVersionKind{
-		{Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "ServiceAccount"}, {Group: "apps", Version: "v1", Kind: "Deployment"},
+		{Version: "v1", Kind: "ConfigMap"},
+		{Version: "v1", Kind: "ServiceAccount"},
+		{Group: "apps", Version: "v1", Kind: "Deployment"},
 		{Group: m.name + ".test", Version: "v1", Kind: "Thing"},
 	} {
 		list := &unstructured.UnstructuredList{}

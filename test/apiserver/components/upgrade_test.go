@@ -20,7 +20,7 @@ func TestUpgradeByOrder(t *testing.T) {
 		offer.Changes != (refitv1alpha1.ObjectChanges{Create: 1, Change: 2, Delete: 1}) || offer.CRDs[0].Storage != "v2" || offer.CRDs[0].Objects != 1 {
 		t.Fatalf("the offer is %+v", offer)
 	}
-	m.order(offer, refitv1alpha1.PermitApply)
+	m.order(offer)
 	u := m.ended(refitv1alpha1.ComponentSucceeded)
 	if u.Status.Frozen != nil || u.Status.ObservedSequence != sequence || u.Status.Error != nil || len(u.Status.Left) > 0 {
 		t.Errorf("the status is %+v", u.Status)

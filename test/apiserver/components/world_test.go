@@ -296,7 +296,7 @@ func (m *made) component() *refitv1alpha1.Component {
 }
 
 // order orders what the offer says.
-func (m *made) order(offer refitv1alpha1.ComponentOffer, permit refitv1alpha1.Permit) {
+func (m *made) order(offer refitv1alpha1.ComponentOffer) {
 	m.t.Helper()
 	operation := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: m.name}}
 	operation.Spec.Target.Kubernetes, operation.Spec.Approval = m.server.Version(), refitv1alpha1.ApprovalNone
@@ -306,7 +306,7 @@ func (m *made) order(offer refitv1alpha1.ComponentOffer, permit refitv1alpha1.Pe
 		Spec: refitv1alpha1.ComponentUpgradeSpec{
 			Operation: refitv1alpha1.Operation{Name: m.name, UID: operation.UID}, Sequence: sequence, Epoch: 1,
 			Release: refitv1alpha1.ReleaseRef{Name: m.release.Name, Digest: m.digest}, Version: offer.Version, Action: offer.Action,
-			Digest: offer.Digest, Permit: permit, Rollback: refitv1alpha1.RollbackAuto,
+			Digest: offer.Digest, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto,
 		},
 	}))
 }

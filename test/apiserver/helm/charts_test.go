@@ -38,16 +38,16 @@ func distance(t *testing.T, usual int) int {
 func TestMetricsServer(t *testing.T) {
 	t.Parallel()
 	full(t)
-	real := realChart{module: "sigs.k8s.io/metrics-server", name: "metrics-server", old: "v0.7.2", to: "v0.9.0"}
-	real.report(t, "helm_metrics_server", distance(t, 1))
+	chart := realChart{module: "sigs.k8s.io/metrics-server", name: "metrics-server", old: "v0.7.2", to: "v0.9.0"}
+	chart.report(t, "helm_metrics_server", distance(t, 1))
 }
 
 // TestKueue kills upgrades and rollbacks of Kueue, which has its CRDs among its templates.
 func TestKueue(t *testing.T) {
 	t.Parallel()
 	full(t)
-	real := realChart{module: "sigs.k8s.io/kueue", name: "kueue", old: "v0.14.0", to: "v0.15.0"}
-	real.report(t, "helm_kueue", distance(t, kueueDistance))
+	chart := realChart{module: "sigs.k8s.io/kueue", name: "kueue", old: "v0.14.0", to: "v0.15.0"}
+	chart.report(t, "helm_kueue", distance(t, kueueDistance))
 }
 
 // A realChart is a chart in a Go module.

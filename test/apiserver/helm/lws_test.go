@@ -33,8 +33,8 @@ var lwsResource = schema.GroupVersionResource{Group: "leaderworkerset.x-k8s.io",
 func TestLeaderWorkerSet(t *testing.T) {
 	t.Parallel()
 	full(t)
-	real := realChart{module: "sigs.k8s.io/lws", name: "lws"}
-	old, to := real.load(t, lwsOld), real.load(t, lwsNew)
+	chart := realChart{module: "sigs.k8s.io/lws", name: "lws"}
+	old, to := chart.load(t, lwsOld), chart.load(t, lwsNew)
 	t.Run("Helm alone", func(t *testing.T) {
 		config := apiserver.Start(t, apiserver.Options{}).RESTConfig()
 		client, before := lwsWithObjects(t, config, "lws", "lws", old)

@@ -133,22 +133,19 @@ var chartVersion = regexp.MustCompile(`(?m)^version:.*$`)
 // packChart writes a chart as a reproducible archive, with a version.
 func packChart(chart, name, version, to string) error {
 	var files []layerFile
-	err := filepath.WalkDir(chart, func(file string, entry fs.DirEntry, err error) error {
+	root := os.DirFS(chart)
+	err := fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		content, err := os.ReadFile(file)
+		content, err := fs.ReadFile(root, file)
 		if err != nil {
 			return err
 		}
-		relative, err := filepath.Rel(chart, file)
-		if err != nil {
-			return err
-		}
-		if relative == "Chart.yaml" {
+		if file == "Chart.yaml" {
 			content = chartVersion.ReplaceAll(content, []byte("version: "+version))
 		}
-		files = append(files, layerFile{path: path.Join("/", name, filepath.ToSlash(relative)), mode: 0o644, content: content})
+		files = append(files, layerFile{path: path.Join("/", name, file), mode: 0o644, content: content})
 		return nil
 	})
 	if err != nil {

@@ -73,7 +73,9 @@ func (b *Builder) current(ctx context.Context) (map[string]bool, error) {
 // others returns the recipes that belong to no Kubernetes release.
 func others(toolchain string) []recipe {
 	recipes := []recipe{
-		keepalived{debian: debian{}}, kubeVIP(toolchain), kubeVIPImage{binaries: kubeVIP(toolchain)},
+		keepalived{debian: debian{}},
+		kubeVIP(toolchain),
+		kubeVIPImage{binaries: kubeVIP(toolchain)},
 		minio(toolchain), fakeGCS(toolchain), registryServer(toolchain), helmCLI(toolchain), prometheusServer(toolchain), collectorServer(toolchain),
 	}
 	for name, source := range addons {
