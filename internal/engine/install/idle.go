@@ -16,7 +16,7 @@ import (
 // controller that execute it must not be replaced. Wait until it ends, or abort it.
 var ErrBusy = errors.New("is unfinished")
 
-// operationsPerPage is small because a ClusterUpgrade may have 128 KiB, and operations are kept
+// operationsPerPage is small because a ClusterUpgrade may have 144 KiB, and operations are kept
 // after they end.
 const operationsPerPage = 50
 

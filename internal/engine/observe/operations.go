@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// operationsPerPage is small because a ClusterUpgrade may have 128 KiB, and operations are kept
+// operationsPerPage is small because a ClusterUpgrade may have 144 KiB, and operations are kept
 // after they end.
 const operationsPerPage = 50
 

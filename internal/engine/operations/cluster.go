@@ -27,7 +27,7 @@ type Cluster struct {
 	Controller client.ObjectKey
 }
 
-// The page sizes of lists. A ClusterUpgrade may have 128 KiB, and those that ended are kept.
+// The page sizes of lists. A ClusterUpgrade may have 144 KiB, and those that ended are kept.
 const (
 	operationsPerPage = 50
 	ordersPerPage     = 500

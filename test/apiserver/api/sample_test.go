@@ -159,6 +159,8 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return nil, s.largest && index > 0 // the total is at most 16, all of them in one hop
 	case "ClusterUpgrade spec.target.kubernetes":
 		return nil, true // the name of a ClusterRelease is longer
+	case "ClusterUpgrade status.failures[].component":
+		return nil, true // the name of a node is longer, and a failure has one of them
 	case "ClusterUpgrade spec.nodeSelector":
 		return labels(pick(1, 16), pick(1, 65), pick(1, 63)), true
 	case "ClusterUpgrade spec.pools[].nodeSelector":

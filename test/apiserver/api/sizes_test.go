@@ -21,7 +21,7 @@ import (
 const kib = 1024
 
 // limits are the maximum sizes of objects.
-var limits = map[string]int{"ClusterUpgrade": 128 * kib, "NodeUpgrade": 16 * kib, "NodeReport": 8 * kib}
+var limits = map[string]int{"ClusterUpgrade": 144 * kib, "NodeUpgrade": 16 * kib, "NodeReport": 8 * kib}
 
 // TestTheLargestObjects proves that a ClusterUpgrade and a NodeUpgrade stay within their limits
 // even when every list is full and every text has its maximum length, in a cluster of 5,000 nodes.
