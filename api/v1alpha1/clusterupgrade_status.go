@@ -251,6 +251,11 @@ type PlannedComponent struct {
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`
 	Kubernetes string `json:"kubernetes,omitempty"`
+	// runsOn is the version of Kubernetes during the change.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
+	RunsOn string `json:"runsOn,omitempty"`
 	// action is Install, Upgrade or Remove.
 	// +required
 	// +kubebuilder:validation:Enum=Install;Upgrade;Remove

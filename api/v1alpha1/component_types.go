@@ -120,10 +120,11 @@ type ComponentStatus struct {
 	// +structType=atomic
 	Installed *InstalledComponent `json:"installed,omitempty"`
 	// offers are what the ClusterReleases of the cluster would change, those of the oldest
-	// Kubernetes version first.
+	// Kubernetes version first. A ClusterRelease that may change the component before and after the
+	// control plane has an offer for each.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=16
 	Offers []ComponentOffer `json:"offers,omitempty"`
 	// conditions: Ready is True when the component is installed and its offers are known. Stalled
 	// is True while something keeps Refit from reading it.

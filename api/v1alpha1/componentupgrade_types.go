@@ -78,6 +78,11 @@ type ComponentUpgradeSpec struct {
 	// +required
 	// +kubebuilder:validation:Enum=Install;Upgrade;Remove
 	Action ComponentAction `json:"action,omitempty"`
+	// kubernetes is the version of Kubernetes that the chart is rendered for.
+	// +required
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
+	Kubernetes string `json:"kubernetes,omitempty"`
 	// digest is the digest of the offer that was approved. refit-components computes it again, and
 	// fails with the reason PlanChanged if the result differs.
 	// +required
@@ -210,6 +215,11 @@ type ComponentOrder struct {
 	// +required
 	// +kubebuilder:validation:Enum=Install;Upgrade;Remove
 	Action ComponentAction `json:"action,omitempty"`
+	// kubernetes is the version of Kubernetes that the chart is rendered for.
+	// +required
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
+	Kubernetes string `json:"kubernetes,omitempty"`
 	// digest is the digest of the offer that was approved.
 	// +required
 	// +kubebuilder:validation:MaxLength=71

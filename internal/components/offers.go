@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,16 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/version"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -44,7 +37,7 @@ const (
 	// busyInterval is how often a component that is being upgraded is read.
 	busyInterval = 15 * time.Second
 	// maxOffers is the limit of the API.
-	maxOffers = 8
+	maxOffers = 16
 )
 
 // HelmRecords selects the Secrets in which Helm records releases.
@@ -68,79 +61,6 @@ func newScheme() (*runtime.Scheme, error) {
 // NewReconciler returns a Reconciler whose client reads from the API server.
 func NewReconciler(c client.Client, config *rest.Config, o Options) *Reconciler {
 	return &Reconciler{client: c, config: config, source: &source{reader: c, keys: o.Keys}, log: o.Log, now: time.Now}
-}
-
-func setupOffers(manager ctrl.Manager, options ctrlcontroller.Options, o Options) error {
-	r := NewReconciler(manager.GetClient(), manager.GetConfig(), o)
-	secret := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}}
-	return builder.ControllerManagedBy(manager).Named("component").WithOptions(options).
-		For(&refitv1alpha1.Component{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&refitv1alpha1.ClusterRelease{}, handler.EnqueueRequestsFromMapFunc(r.ofRelease),
-			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesMetadata(secret, handler.EnqueueRequestsFromMapFunc(r.ofRecord)).
-		Watches(&refitv1alpha1.ComponentUpgrade{}, handler.EnqueueRequestsFromMapFunc(ofUpgrade)).
-		Complete(r)
-}
-
-// ofUpgrade queues a component whose upgrade has ended.
-func ofUpgrade(_ context.Context, object client.Object) []reconcile.Request {
-	u, ok := object.(*refitv1alpha1.ComponentUpgrade)
-	if !ok || busy(u) {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: u.Name}}}
-}
-
-// busy reports whether steps of an upgrade run: what is offered is known after it.
-func busy(u *refitv1alpha1.ComponentUpgrade) bool {
-	return u.Status.Phase == refitv1alpha1.ComponentApplying || u.Status.Phase == refitv1alpha1.ComponentRollingBack
-}
-
-// ofRelease queues all Components, and those of the ClusterRelease, which may not exist yet.
-func (r *Reconciler) ofRelease(ctx context.Context, object client.Object) []reconcile.Request {
-	names := map[string]bool{}
-	if release, ok := object.(*refitv1alpha1.ClusterRelease); ok {
-		signed, err := r.source.verify(release)
-		if err != nil {
-			r.log.WarnContext(ctx, "ClusterRelease refused", "release", release.Name, "error", err)
-		}
-		for i := range signed.components {
-			names[signed.components[i].Name] = true
-		}
-	}
-	var list refitv1alpha1.ComponentList
-	if err := r.client.List(ctx, &list); err != nil {
-		r.log.WarnContext(ctx, "Cannot list Components", "error", err)
-	}
-	for i := range list.Items {
-		names[list.Items[i].Name] = true
-	}
-	return requests(names)
-}
-
-// ofRecord queues the components of a Helm release.
-func (r *Reconciler) ofRecord(ctx context.Context, object client.Object) []reconcile.Request {
-	names := map[string]bool{}
-	releases, err := r.releases(ctx)
-	if err != nil {
-		r.log.WarnContext(ctx, "Cannot list ClusterReleases", "error", err)
-	}
-	for _, release := range releases.verified {
-		for i := range release.components {
-			helm := release.components[i].Release
-			if helm.Namespace == object.GetNamespace() && helm.Name == object.GetLabels()["name"] {
-				names[release.components[i].Name] = true
-			}
-		}
-	}
-	return requests(names)
-}
-
-func requests(names map[string]bool) (out []reconcile.Request) {
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
-	}
-	return out
 }
 
 // releases are the ClusterReleases of the cluster.
@@ -250,8 +170,8 @@ type view struct {
 	userError *offer.Problem
 	release   offer.Input // of the installed Helm release
 	status    refitv1alpha1.ComponentStatus
-	// incomplete is set if what is installed of another component is not known yet.
-	incomplete bool
+	installed []component.Installed // of all components
+	plan      []refitv1alpha1.PlannedComponent
 }
 
 // status computes the status of a component.
@@ -269,20 +189,22 @@ func (r *Reconciler) status(ctx context.Context, c *refitv1alpha1.Component, all
 		}
 	}
 	v.status = status
+	if complete, err = v.readAll(ctx, r.client); err != nil {
+		return status, false, err
+	}
 	for _, release := range all.verified {
-		if compareVersions(release.kubernetes, v.current) < 0 || len(status.Offers) == maxOffers {
+		if compareVersions(release.kubernetes, v.current) < 0 {
 			continue
 		}
-		found, ok, err := r.offer(ctx, v, release)
+		found, err := r.offers(ctx, v, release)
 		if err != nil {
 			return status, false, err
 		}
-		if ok {
-			status.Offers = append(status.Offers, found)
-		}
+		status.Offers = append(status.Offers, found...)
 	}
+	status.Offers = status.Offers[:min(len(status.Offers), maxOffers)]
 	r.conditions(&status, c, all)
-	return status, !v.incomplete, nil
+	return status, complete, nil
 }
 
 // signedVersions returns the versions of a component, that of the newest Kubernetes last.
@@ -357,16 +279,17 @@ func (r *Reconciler) readInstalled(ctx context.Context, v *view, signed refitv1a
 	return nil
 }
 
-// offer computes what a ClusterRelease would change in a component. It is false if the
-// ClusterRelease does not have the component.
-func (r *Reconciler) offer(ctx context.Context, v *view, release verified) (refitv1alpha1.ComponentOffer, bool, error) {
+// offers computes what a ClusterRelease would change in a component, nothing if it does not have
+// the component.
+func (r *Reconciler) offers(ctx context.Context, v *view, release verified) (out []refitv1alpha1.ComponentOffer, err error) {
 	name := v.component.Name
-	at := slices.IndexFunc(release.components, func(c refitv1alpha1.ReleaseComponent) bool { return c.Name == name })
-	if at < 0 {
-		return refitv1alpha1.ComponentOffer{}, false, nil
+	if !slices.ContainsFunc(release.components, func(c refitv1alpha1.ReleaseComponent) bool { return c.Name == name }) {
+		return nil, nil
 	}
 	observed := v.component.Spec.Manage == refitv1alpha1.ManageObserve
+	plan := v.plan
 	if observed { // only what does not fit matters
+		plan = nil
 		release.components = slices.Clone(release.components)
 		for i := range release.components {
 			if release.components[i].Name == name {
@@ -374,23 +297,33 @@ func (r *Reconciler) offer(ctx context.Context, v *view, release verified) (refi
 			}
 		}
 	}
-	p, err := placeAll(ctx, r.client, v.current, release, &refitv1alpha1.Component{ObjectMeta: v.component.ObjectMeta, Status: v.status})
+	hop := component.Release{Kubernetes: release.kubernetes, Components: release.components}
+	wanted, noPath, err := component.WantedOf(name, v.current, hop, v.installed, plan)
 	if err != nil {
-		return refitv1alpha1.ComponentOffer{}, false, err
+		return nil, err
 	}
-	v.incomplete = v.incomplete || p.incomplete
-	placed, changes := p.of(name)
-	out := refitv1alpha1.ComponentOffer{Release: release.ref, Action: refitv1alpha1.ActionNone, Kubernetes: release.kubernetes}
-	out.Version = targetOf(release, name).Version
-	if noPath := slices.IndexFunc(p.noPath, func(n component.NoPath) bool { return n.Component == name }); noPath >= 0 {
-		out.Action = actionOf(v)
-		out.Problems = []offer.Problem{offer.NewProblem("ComponentHasNoPath", "%s", p.noPath[noPath].Message)}
-		return out, true, nil
+	if observed {
+		wanted = slices.DeleteFunc(wanted[:min(len(wanted), 1)], func(w component.Wanted) bool { return !w.Before })
 	}
-	if !changes || observed && !placed.Before {
-		return out, true, nil
+	for i := range wanted {
+		found, err := r.compute(ctx, v, release, &wanted[i], observed)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found)
 	}
-	return r.compute(ctx, v, p, placed, observed)
+	target := refitv1alpha1.ComponentOffer{
+		Release: release.ref, Action: refitv1alpha1.ActionNone, Kubernetes: release.kubernetes, Version: targetOf(release, name).Version,
+	}
+	switch {
+	case noPath != nil:
+		target.Action = actionOf(v)
+		target.Problems = []offer.Problem{offer.NewProblem("ComponentHasNoPath", "%s", noPath.Message)}
+		out = append(out, target)
+	case len(out) == 0:
+		out = append(out, target)
+	}
+	return out, nil
 }
 
 func actionOf(v *view) refitv1alpha1.ComponentAction {
@@ -410,40 +343,40 @@ func targetOf(release verified, name string) (target refitv1alpha1.ReleaseCompon
 	return target
 }
 
-// compute computes the changes.
-func (r *Reconciler) compute(ctx context.Context, v *view, p placement, placed component.Placed, observed bool) (refitv1alpha1.ComponentOffer, bool, error) {
-	at := slices.IndexFunc(p.release.components, func(c refitv1alpha1.ReleaseComponent) bool {
-		return c.Name == placed.Component && c.Version == placed.To
+// compute computes the offer of a change.
+func (r *Reconciler) compute(ctx context.Context, v *view, release verified, wanted *component.Wanted, observed bool) (out refitv1alpha1.ComponentOffer, err error) {
+	at := slices.IndexFunc(release.components, func(c refitv1alpha1.ReleaseComponent) bool {
+		return c.Name == wanted.Component && c.Version == wanted.To
 	})
 	in := v.release
-	in.Component, in.Action, in.Spec, in.User = p.release.components[at], placed.Action, v.component.Spec, v.user
+	in.Component, in.Action, in.Spec, in.User = release.components[at], wanted.Action, v.component.Spec, v.user
 	discover, err := discoveryOf(r.config)
 	if err != nil {
-		return refitv1alpha1.ComponentOffer{}, false, err
+		return out, err
 	}
-	if in.Capabilities, err = offer.CapabilitiesOf(discover, p.kubernetes(placed.Component, placed.To)); err != nil {
-		return refitv1alpha1.ComponentOffer{}, false, err
+	if in.Capabilities, err = offer.CapabilitiesOf(discover, wanted.Kubernetes); err != nil {
+		return out, err
 	}
-	blocked := func(problem offer.Problem) (refitv1alpha1.ComponentOffer, bool, error) {
-		return (&offer.Offer{Problems: []offer.Problem{problem}}).Status(p.release.ref, in), true, nil
+	blocked := func(problem offer.Problem) (refitv1alpha1.ComponentOffer, error) {
+		return (&offer.Offer{Problems: []offer.Problem{problem}}).Status(release.ref, in), nil
 	}
 	switch {
 	case observed:
-		return blocked(offer.NewProblem("ComponentOwnedByGitOps", "%s must be upgraded to %s by the tool that manages it", placed.Component, placed.To))
+		return blocked(offer.NewProblem("ComponentOwnedByGitOps", "%s must be upgraded to %s by the tool that manages it", wanted.Component, wanted.To))
 	case v.userError != nil:
 		return blocked(*v.userError)
 	}
 	if in.Archive, err = r.source.chart(ctx, in.Component.Chart); err != nil {
 		if steps.Transient(err) {
-			return refitv1alpha1.ComponentOffer{}, false, err
+			return out, err
 		}
 		return blocked(offer.NewProblem("ChartMissing", "%v", err))
 	}
 	found, err := offer.Compute(ctx, v.cluster, in)
 	if err != nil {
-		return refitv1alpha1.ComponentOffer{}, false, err
+		return out, err
 	}
-	return found.Status(p.release.ref, in), true, nil
+	return found.Status(release.ref, in), nil
 }
 
 func (r *Reconciler) conditions(status *refitv1alpha1.ComponentStatus, c *refitv1alpha1.Component, all releases) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -257,9 +256,6 @@ func (r *Runner) newRun(ctx context.Context, j *journal, content refitv1alpha1.R
 	return &steps.Run{
 		Config: r.config, Scheme: r.client.Scheme(), Lease: r.lease, Log: r.log, Username: r.username, Owner: j.object, Component: content, Steps: list,
 		Chart: func(ctx context.Context) ([]byte, error) { return r.source.chart(ctx, content.Chart) },
-		Kubernetes: func(ctx context.Context) (string, error) {
-			return r.renderedFor(ctx, j.object.Name, j.object.Status.Order)
-		},
 		Freeze: func(ctx context.Context, limit time.Duration) error {
 			s := j.state(list)
 			return j.store(ctx, s.Freeze(r.now().UTC().Truncate(time.Second), limit))
@@ -270,31 +266,6 @@ func (r *Runner) newRun(ctx context.Context, j *journal, content refitv1alpha1.R
 			}
 		},
 	}
-}
-
-// renderedFor returns the version of Kubernetes that an order renders its chart for.
-func (r *Runner) renderedFor(ctx context.Context, name string, order *refitv1alpha1.ComponentOrder) (string, error) {
-	discover, err := discovery.NewDiscoveryClientForConfig(r.config)
-	if err != nil {
-		return "", fmt.Errorf("cannot create clients: %w", err)
-	}
-	current, err := clusterVersion(discover)
-	if err != nil {
-		return "", err
-	}
-	var release refitv1alpha1.ClusterRelease
-	if err := r.client.Get(ctx, client.ObjectKey{Name: order.Release.Name}, &release); err != nil {
-		return "", fmt.Errorf("cannot get ClusterRelease %s: %w", order.Release.Name, err)
-	}
-	signed, err := r.source.verify(&release)
-	if err != nil {
-		return "", refused(release.Name, err)
-	}
-	placed, err := placeAll(ctx, r.client, current, signed, nil)
-	if err != nil {
-		return "", err
-	}
-	return placed.kubernetes(name, order.Version), nil
 }
 
 // maxRetryWait bounds the time between two attempts of a step.

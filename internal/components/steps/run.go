@@ -40,8 +40,6 @@ type Run struct {
 	Steps     []component.Step
 	// Chart reads the chart and verifies its digest.
 	Chart func(ctx context.Context) ([]byte, error)
-	// Kubernetes returns the version that the chart is rendered for.
-	Kubernetes func(ctx context.Context) (string, error)
 
 	// Freeze records a freeze before it comes into force.
 	Freeze func(ctx context.Context, limit time.Duration) error
@@ -110,15 +108,11 @@ func (r *Run) input(ctx context.Context) (offer.Input, error) {
 	if in.Archive, err = r.Chart(ctx); err != nil {
 		return in, err
 	}
-	kubernetes, err := r.Kubernetes(ctx)
-	if err != nil {
-		return in, err
-	}
 	discover, err := discovery.NewDiscoveryClientForConfig(r.Config)
 	if err != nil {
 		return in, fmt.Errorf("cannot create clients: %w", err)
 	}
-	if in.Capabilities, err = offer.CapabilitiesOf(discover, kubernetes); err != nil {
+	if in.Capabilities, err = offer.CapabilitiesOf(discover, r.order().Kubernetes); err != nil {
 		return in, err
 	}
 	var user refitv1alpha1.Component

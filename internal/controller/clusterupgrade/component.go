@@ -29,7 +29,9 @@ func (r *Reconciler) orderComponent(ctx context.Context, obs *observation, a *pl
 	if err != nil || current == nil {
 		return false, err
 	}
-	order := orders.ComponentOrder{Permit: c.Permit, Release: c.Release, Action: c.Action, Version: c.Version, Digest: c.Digest, Attempt: c.Attempt}
+	order := orders.ComponentOrder{
+		Permit: c.Permit, Release: c.Release, Action: c.Action, Version: c.Version, Kubernetes: c.Kubernetes, Digest: c.Digest, Attempt: c.Attempt,
+	}
 	if err := writer.WriteComponent(ctx, current, operation, order, obs.now); err != nil {
 		return false, err
 	}

@@ -57,7 +57,8 @@ func newJournal(spec *refitv1alpha1.ComponentUpgradeSpec) refitv1alpha1.Componen
 	return refitv1alpha1.ComponentUpgradeStatus{
 		ObservedSequence: spec.Sequence, Journal: spec.Sequence, Attempt: spec.Attempt, Phase: refitv1alpha1.ComponentIdle,
 		Order: &refitv1alpha1.ComponentOrder{
-			Operation: spec.Operation, Epoch: spec.Epoch, Release: spec.Release, Version: spec.Version, Action: spec.Action, Digest: spec.Digest,
+			Operation: spec.Operation, Epoch: spec.Epoch, Release: spec.Release, Version: spec.Version, Action: spec.Action,
+			Kubernetes: spec.Kubernetes, Digest: spec.Digest,
 		},
 	}
 }

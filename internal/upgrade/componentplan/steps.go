@@ -1,6 +1,7 @@
 package componentplan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -221,17 +222,22 @@ func OfferOf(s *cluster.Snapshot, step *Step) *refitv1alpha1.ComponentOffer {
 	return offer
 }
 
-// AnyOffer returns the offer for a step, current or not, nil if there is none.
+// AnyOffer returns the offer for a step, preferably the current one, nil if there is none.
 func AnyOffer(s *cluster.Snapshot, step *Step) *refitv1alpha1.ComponentOffer {
 	c := s.Component(step.Component)
 	if c == nil || !c.Observed() {
 		return nil
 	}
+	var found *refitv1alpha1.ComponentOffer
 	for i := range c.Status.Offers {
 		o := &c.Status.Offers[i]
-		if o.Release == step.Release && o.Action == step.Action && (o.Version == step.To || step.Action == refitv1alpha1.ActionRemove) {
+		if o.Release != step.Release || o.Action != step.Action || o.Version != step.To && step.Action != refitv1alpha1.ActionRemove {
+			continue
+		}
+		if o.Kubernetes == step.Kubernetes {
 			return o
 		}
+		found = cmp.Or(found, o)
 	}
-	return nil
+	return found
 }

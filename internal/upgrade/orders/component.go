@@ -15,6 +15,8 @@ type ComponentOrder struct {
 	Release refitv1alpha1.ReleaseRef
 	Action  refitv1alpha1.ComponentAction
 	Version string
+	// Kubernetes is the version that the chart is rendered for.
+	Kubernetes string
 	// Digest is that of the offer that was approved.
 	Digest  string
 	Attempt int64
@@ -26,7 +28,7 @@ func NewComponent(operation *refitv1alpha1.ClusterUpgrade, o ComponentOrder, las
 	orderTime := metav1.NewTime(at.UTC().Truncate(time.Second))
 	return refitv1alpha1.ComponentUpgradeSpec{
 		Operation: refitv1alpha1.Operation{Name: operation.Name, UID: operation.UID}, Sequence: last + 1, Epoch: operation.Status.Epoch,
-		Attempt: o.Attempt, Release: o.Release, Version: o.Version, Action: o.Action, Digest: o.Digest, Permit: o.Permit,
+		Attempt: o.Attempt, Release: o.Release, Version: o.Version, Action: o.Action, Kubernetes: o.Kubernetes, Digest: o.Digest, Permit: o.Permit,
 		Rollback: operation.Spec.Rollback, OrderTime: &orderTime,
 	}
 }

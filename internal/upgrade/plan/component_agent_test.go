@@ -98,19 +98,21 @@ func (w *world) publishOffers() {
 			installed = append(installed, component.Installed{Name: c.name, Version: c.installed})
 		}
 	}
+	var plan []refitv1alpha1.PlannedComponent
+	if w.op.Plan != nil && !w.op.Ended {
+		plan = w.op.Plan.Components
+	}
 	offers := map[string][]refitv1alpha1.ComponentOffer{}
 	for i := range w.releases {
 		r := &w.releases[i]
 		if len(r.Components) == 0 || w.parse(r.Payload.Kubernetes).Before(w.parse(current)) {
 			continue
 		}
-		placed, _, err := component.Place(current, []component.Release{{Kubernetes: r.Payload.Kubernetes, Components: r.Components}}, installed)
-		w.require(err == nil, "no offers: %v", err)
-		seen := map[string]bool{}
-		for _, p := range placed {
-			if !seen[p.Component] {
-				seen[p.Component] = true
-				offers[p.Component] = append(offers[p.Component], w.offer(&p, r, current))
+		for _, c := range w.components {
+			wanted, _, err := component.WantedOf(c.name, current, component.Release{Kubernetes: r.Payload.Kubernetes, Components: r.Components}, installed, plan)
+			w.require(err == nil, "no offers: %v", err)
+			for j := range wanted {
+				offers[c.name] = append(offers[c.name], w.offer(&wanted[j], r))
 			}
 		}
 	}
@@ -127,15 +129,12 @@ func (w *world) publishOffers() {
 	}
 }
 
-func (w *world) offer(p *component.Placed, r *cluster.Release, current string) refitv1alpha1.ComponentOffer {
+func (w *world) offer(p *component.Wanted, r *cluster.Release) refitv1alpha1.ComponentOffer {
 	out := refitv1alpha1.ComponentOffer{
 		Release: refitv1alpha1.ReleaseRef{Name: r.Name, Digest: r.Digest}, Version: p.To, Action: refitv1alpha1.ComponentAction(p.Action),
-		Kubernetes: r.Payload.Kubernetes, Changes: refitv1alpha1.ObjectChanges{Change: 3},
+		Kubernetes: p.Kubernetes, Changes: refitv1alpha1.ObjectChanges{Change: 3},
 	}
-	if p.Before {
-		out.Kubernetes = current
-	}
-	out.Digest = fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Append(nil, p.Action, p.Component, p.From, p.To, w.component(p.Component).values, r.Name)))
+	out.Digest = fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Append(nil, p.Action, p.Component, p.From, p.To, p.Kubernetes, w.component(p.Component).values, r.Name)))
 	if w.componentAgent.problem {
 		out.Problems = []refitv1alpha1.ComponentProblem{{
 			Reason: "CRDRefusesObjects", Object: "Gateway edge/east", Message: "spec.port is required", Remedy: "Set spec.port", Blocks: true,
@@ -198,13 +197,13 @@ func (w *world) accept(c *simulatedComponent, u *cluster.ComponentUpgrade) {
 	s := &u.Status
 	continues := s.Phase == refitv1alpha1.ComponentApplying || s.Phase == refitv1alpha1.ComponentRollingBack || s.Phase == refitv1alpha1.ComponentFailed && len(s.Steps) > 0
 	offered := slices.ContainsFunc(c.observed.Status.Offers, func(o refitv1alpha1.ComponentOffer) bool {
-		return o.Release == u.Spec.Release && o.Version == u.Spec.Version && o.Digest == u.Spec.Digest
+		return o.Release == u.Spec.Release && o.Version == u.Spec.Version && o.Kubernetes == u.Spec.Kubernetes && o.Digest == u.Spec.Digest
 	})
 	accepted := metav1.Condition{Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionTrue, Reason: refitv1alpha1.ReasonAccepted, ObservedGeneration: u.Generation}
 	switch {
 	case continues:
 	case u.Spec.Permit == refitv1alpha1.PermitHold:
-	case !offered:
+	case !offered, w.componentAgent.problem: // which may be newer than the offer
 		accepted.Status, accepted.Reason, accepted.Message = metav1.ConditionFalse, "OfferChanged", "the changes are not those that were approved"
 	default:
 		*s = refitv1alpha1.ComponentUpgradeStatus{Phase: refitv1alpha1.ComponentApplying, From: c.installed, StartTime: stamp(w.now), Journal: u.Spec.Sequence}
@@ -281,7 +280,8 @@ func (w *world) orderComponent(who *controller, request *ComponentRequest) bool 
 	next.Generation++
 	next.Spec = refitv1alpha1.ComponentUpgradeSpec{
 		Operation: refitv1alpha1.Operation{Name: w.op.Name, UID: types.UID(w.op.UID)}, Sequence: next.Spec.Sequence + 1, Epoch: who.epoch,
-		Attempt: request.Attempt, Release: request.Release, Version: request.Version, Action: request.Action, Digest: request.Digest,
+		Attempt: request.Attempt, Release: request.Release, Version: request.Version, Action: request.Action,
+		Kubernetes: request.Kubernetes, Digest: request.Digest,
 		Permit: request.Permit, Rollback: w.op.Spec.Rollback, OrderTime: stamp(who.clock(w)),
 	}
 	w.require(request.Digest != "", "I12: an order for %s names no digest", c.name)
@@ -307,7 +307,10 @@ func (w *world) checkComponentOrder(who *controller, ordered *simulatedComponent
 	for _, m := range w.machines {
 		w.require(!m.controlPlane || !slices.Contains(w.op.Active, m.name), "I12: component %s is changed while control plane node %s is active", ordered.name, m.name)
 	}
-	w.require(!w.componentAgent.problem || len(ordered.order.Status.Steps) > 0, "I12: component %s is changed although its offer has a problem", ordered.name)
+	problem := slices.ContainsFunc(ordered.observed.Status.Offers, func(o refitv1alpha1.ComponentOffer) bool {
+		return o.Digest == ordered.order.Spec.Digest && len(o.Problems) > 0
+	})
+	w.require(!problem || len(ordered.order.Status.Steps) > 0, "I12: component %s is changed although its offer has a problem", ordered.name)
 }
 
 // checkOneComponent checks that one component changes at a time (I12).

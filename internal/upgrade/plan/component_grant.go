@@ -17,8 +17,10 @@ type ComponentRequest struct {
 	Release refitv1alpha1.ReleaseRef
 	Action  refitv1alpha1.ComponentAction
 	Version string
-	Digest  string
-	Attempt int64
+	// Kubernetes is the version that the chart is rendered for.
+	Kubernetes string
+	Digest     string
+	Attempt    int64
 }
 
 // componentOrder is this operation's order for a component, nil if there is none.
@@ -118,13 +120,14 @@ func (d *deciding) orderComponent(order *cluster.ComponentUpgrade, hop int) {
 	}
 	step, why := d.step, d.step.Reason
 	request := &ComponentRequest{
-		Name: step.Component, Permit: refitv1alpha1.PermitApply, Release: step.Release, Action: step.Action, Version: step.To, Attempt: d.op.Spec.Retry,
+		Name: step.Component, Permit: refitv1alpha1.PermitApply, Release: step.Release, Action: step.Action, Version: step.To,
+		Kubernetes: step.Kubernetes, Attempt: d.op.Spec.Retry,
 	}
 	if offer := componentplan.OfferOf(d.s, step); offer != nil {
 		request.Digest = offer.Digest
 	}
 	if d.continues(order) {
-		request.Digest, why = order.Spec.Digest, "the operation continues with it"
+		request.Kubernetes, request.Digest, why = order.Spec.Kubernetes, order.Spec.Digest, "the operation continues with it"
 	}
 	if order != nil && order.Spec.Attempt < d.op.Spec.Retry && componentSpent(order) {
 		why = "retry was requested"
@@ -233,7 +236,7 @@ func (d *deciding) withdrawComponents(why string) bool {
 			spec := &order.Spec
 			d.actions = append(d.actions, Action{Kind: HoldComponent, Reason: why, Component: &ComponentRequest{
 				Name: order.Name, Permit: refitv1alpha1.PermitHold, Release: spec.Release, Action: spec.Action, Version: spec.Version,
-				Digest: spec.Digest, Attempt: spec.Attempt,
+				Kubernetes: spec.Kubernetes, Digest: spec.Digest, Attempt: spec.Attempt,
 			}})
 			continue
 		}

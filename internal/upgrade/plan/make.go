@@ -91,7 +91,7 @@ func (p *Plan) Summary() *refitv1alpha1.PlanSummary {
 	for i := range p.components {
 		step := &p.components[i]
 		out.Components = append(out.Components, refitv1alpha1.PlannedComponent{
-			Name: step.Component, Stage: step.Stage(), Kubernetes: p.Hops[step.Hop].Kubernetes, Action: step.Action,
+			Name: step.Component, Stage: step.Stage(), Kubernetes: p.Hops[step.Hop].Kubernetes, RunsOn: step.Kubernetes, Action: step.Action,
 			From: step.From, To: step.To, Digest: step.Digest,
 		})
 	}

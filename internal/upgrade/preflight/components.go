@@ -132,7 +132,7 @@ func (v *view) componentProblems(check string) []Finding {
 			at := slices.IndexFunc(hops, func(h hop) bool {
 				return h.release.Name == offer.Release.Name && h.release.Digest == offer.Release.Digest
 			})
-			if at < 0 || !c.Observed() {
+			if at < 0 || !c.Observed() || !v.takes(c.Name, offer) {
 				continue
 			}
 			for k := range offer.Problems {
@@ -143,6 +143,23 @@ func (v *view) componentProblems(check string) []Finding {
 		}
 	}
 	return slices.CompactFunc(found, func(a, b Finding) bool { return a.Object == b.Object && a.Message == b.Message })
+}
+
+// takes reports whether the upgrade takes an offer. All offers count for a component without a
+// step: what speaks against them may be why.
+func (v *view) takes(name string, offer *refitv1alpha1.ComponentOffer) bool {
+	planned := false
+	for i := range v.components.Steps {
+		step := &v.components.Steps[i]
+		if step.Component != name {
+			continue
+		}
+		if componentplan.AnyOffer(v.s, step) == offer {
+			return true
+		}
+		planned = true
+	}
+	return !planned
 }
 
 func (v *view) componentProblem(name string, p *refitv1alpha1.ComponentProblem, later bool, h *hop) Finding {

@@ -36,6 +36,16 @@ func withProblem(reason, object, message string, blocks bool) change {
 	})
 }
 
+// offeredBefore adds an offer for the target, whose problems the first one has on an older
+// Kubernetes.
+func offeredBefore(s *snapshot) {
+	offers := s.Components[0].Status.Offers
+	after := offers[0]
+	after.Problems = nil
+	offers[0].Kubernetes = "v1.35.4"
+	s.Components[0].Status.Offers = append(offers, after)
+}
+
 func fits(kubernetes string) change {
 	return all(withLiqo, func(s *snapshot) {
 		for i := range s.Releases {
@@ -58,6 +68,7 @@ func addOnSituations() []situation {
 			{check: check, name: "it blocks", change: withProblem(check, object, message, true), want: Block},
 			{check: check, name: "it does not block", change: withProblem(check, object, message, false), want: Warn},
 			{check: check, name: "before a later hop", change: withProblem(check, object, message, true), from: "v1.34.4", want: Warn},
+			{check: check, name: "of an offer that the upgrade does not take", change: all(withProblem(check, object, message, true), offeredBefore)},
 			{check: check, name: "of another ClusterRelease", change: withProblem(check, object, message, true), to: "v1.35.4", from: "v1.34.4"},
 		}
 	}

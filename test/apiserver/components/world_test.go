@@ -306,7 +306,7 @@ func (m *made) order(offer refitv1alpha1.ComponentOffer) {
 		Spec: refitv1alpha1.ComponentUpgradeSpec{
 			Operation: refitv1alpha1.Operation{Name: m.name, UID: operation.UID}, Sequence: sequence, Epoch: 1,
 			Release: refitv1alpha1.ReleaseRef{Name: m.release.Name, Digest: m.digest}, Version: offer.Version, Action: offer.Action,
-			Digest: offer.Digest, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto,
+			Kubernetes: offer.Kubernetes, Digest: offer.Digest, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto,
 		},
 	}))
 }

@@ -1,0 +1,132 @@
+package components
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+func setupOffers(manager ctrl.Manager, options ctrlcontroller.Options, o Options) error {
+	r := NewReconciler(manager.GetClient(), manager.GetConfig(), o)
+	secret := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}}
+	return builder.ControllerManagedBy(manager).Named("component").WithOptions(options).
+		For(&refitv1alpha1.Component{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&refitv1alpha1.ClusterRelease{}, handler.EnqueueRequestsFromMapFunc(r.ofRelease),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesMetadata(secret, handler.EnqueueRequestsFromMapFunc(r.ofRecord)).
+		Watches(&refitv1alpha1.ComponentUpgrade{}, handler.EnqueueRequestsFromMapFunc(ofUpgrade)).
+		Watches(&refitv1alpha1.ClusterUpgrade{}, handler.EnqueueRequestsFromMapFunc(ofOperation),
+			builder.WithPredicates(predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return stageChanged(e.ObjectOld, e.ObjectNew) }})).
+		Complete(r)
+}
+
+// ofUpgrade queues a component whose upgrade has ended.
+func ofUpgrade(_ context.Context, object client.Object) []reconcile.Request {
+	u, ok := object.(*refitv1alpha1.ComponentUpgrade)
+	if !ok || busy(u) {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: u.Name}}}
+}
+
+// ofOperation queues the components of a plan.
+func ofOperation(_ context.Context, object client.Object) []reconcile.Request {
+	names := map[string]bool{}
+	if o, ok := object.(*refitv1alpha1.ClusterUpgrade); ok && o.Status.Plan != nil {
+		for i := range o.Status.Plan.Components {
+			names[o.Status.Plan.Components[i].Name] = true
+		}
+	}
+	return requests(names)
+}
+
+// stageChanged reports whether the plan of an operation changed, or one of its stages started or
+// ended: the version of Kubernetes may have changed.
+func stageChanged(before, after client.Object) bool {
+	old, isOld := before.(*refitv1alpha1.ClusterUpgrade)
+	updated, isNew := after.(*refitv1alpha1.ClusterUpgrade)
+	if !isOld || !isNew {
+		return false
+	}
+	return !apiequality.Semantic.DeepEqual(milestones(old), milestones(updated))
+}
+
+// milestones are what of a plan concerns components.
+func milestones(o *refitv1alpha1.ClusterUpgrade) (out refitv1alpha1.PlanSummary) {
+	if o.Status.Plan == nil {
+		return out
+	}
+	for i := range o.Status.Plan.Stages {
+		s := &o.Status.Plan.Stages[i]
+		out.Stages = append(out.Stages, refitv1alpha1.StageSummary{Name: s.Name, StartTime: s.StartTime, CompletionTime: s.CompletionTime})
+	}
+	out.Components = o.Status.Plan.Components
+	return out
+}
+
+// busy reports whether steps of an upgrade run: what is offered is known after it.
+func busy(u *refitv1alpha1.ComponentUpgrade) bool {
+	return u.Status.Phase == refitv1alpha1.ComponentApplying || u.Status.Phase == refitv1alpha1.ComponentRollingBack
+}
+
+// ofRelease queues all Components, and those of the ClusterRelease, which may not exist yet.
+func (r *Reconciler) ofRelease(ctx context.Context, object client.Object) []reconcile.Request {
+	names := map[string]bool{}
+	if release, ok := object.(*refitv1alpha1.ClusterRelease); ok {
+		signed, err := r.source.verify(release)
+		if err != nil {
+			r.log.WarnContext(ctx, "ClusterRelease refused", "release", release.Name, "error", err)
+		}
+		for i := range signed.components {
+			names[signed.components[i].Name] = true
+		}
+	}
+	var list refitv1alpha1.ComponentList
+	if err := r.client.List(ctx, &list); err != nil {
+		r.log.WarnContext(ctx, "Cannot list Components", "error", err)
+	}
+	for i := range list.Items {
+		names[list.Items[i].Name] = true
+	}
+	return requests(names)
+}
+
+// ofRecord queues the components of a Helm release.
+func (r *Reconciler) ofRecord(ctx context.Context, object client.Object) []reconcile.Request {
+	names := map[string]bool{}
+	releases, err := r.releases(ctx)
+	if err != nil {
+		r.log.WarnContext(ctx, "Cannot list ClusterReleases", "error", err)
+	}
+	for _, release := range releases.verified {
+		for i := range release.components {
+			helm := release.components[i].Release
+			if helm.Namespace == object.GetNamespace() && helm.Name == object.GetLabels()["name"] {
+				names[release.components[i].Name] = true
+			}
+		}
+	}
+	return requests(names)
+}
+
+func requests(names map[string]bool) (out []reconcile.Request) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+	}
+	return out
+}
+
