@@ -129,4 +129,3 @@ func requests(names map[string]bool) (out []reconcile.Request) {
 	}
 	return out
 }
-

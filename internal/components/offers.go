@@ -344,7 +344,9 @@ func targetOf(release verified, name string) (target refitv1alpha1.ReleaseCompon
 }
 
 // compute computes the offer of a change.
-func (r *Reconciler) compute(ctx context.Context, v *view, release verified, wanted *component.Wanted, observed bool) (out refitv1alpha1.ComponentOffer, err error) {
+func (r *Reconciler) compute(
+	ctx context.Context, v *view, release verified, wanted *component.Wanted, observed bool,
+) (out refitv1alpha1.ComponentOffer, err error) {
 	at := slices.IndexFunc(release.components, func(c refitv1alpha1.ReleaseComponent) bool {
 		return c.Name == wanted.Component && c.Version == wanted.To
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // addOn is a component of a scenario: its installed version, and the versions that the
@@ -333,7 +334,11 @@ func (w *world) checkComponentsIdle(next *machine) {
 
 // checkComponentsFit checks that every component runs on the version that a control plane node gets
 // (I12), unless no ClusterRelease leads it there, which preflight blocks.
-func (w *world) checkComponentsFit(next *machine, release string) {
+func (w *world) checkComponentsFit(s *cluster.Snapshot, next *machine, release string) {
+	spec := policy.Defaulted(w.op.Spec)
+	path, err := PathOf(s, spec)
+	w.require(err == nil, "no path: %v", err)
+	noPath := componentplan.Of(s, &spec, path, policy.ComponentReleases(s, &spec, path)).NoPath
 	for i := range w.releases {
 		r := &w.releases[i]
 		if r.Name != release {
@@ -348,6 +353,9 @@ func (w *world) checkComponentsFit(next *machine, release string) {
 		placed, _, err := component.Place(w.kubernetes(), []component.Release{{Kubernetes: r.Payload.Kubernetes, Components: r.Components}}, installed)
 		w.require(err == nil, "%v", err)
 		for _, p := range placed {
+			if slices.ContainsFunc(noPath, func(n component.NoPath) bool { return n.Component == p.Component }) {
+				continue
+			}
 			w.require(!p.Before || p.Action != component.Upgrade || p.Reason == placedByPublisher, "I12: %s is upgraded to %s, on which component %s %s does not run",
 				next.name, r.Payload.Kubernetes, p.Component, p.From)
 		}

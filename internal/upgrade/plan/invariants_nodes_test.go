@@ -46,7 +46,9 @@ func (w *world) checkOrder(who *controller, m *machine, a *Action, before *clust
 		w.checkBackupProven(m, 365*24*time.Hour) // its age counts when the node is claimed
 		w.checkControlPlaneHealthy(m)
 		w.checkControlPlaneAlone()
-		w.checkComponentsFit(m, a.Release.Name)
+		if !w.changed(m) { // otherwise the API server may be down
+			w.checkComponentsFit(who.view.snapshot, m, a.Release.Name)
+		}
 	}
 }
 

@@ -116,6 +116,9 @@ func (w *world) approve() {
 
 func (w *world) retry() {
 	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Retry++ }, "the user retries")
+	if w.componentAgent.valuesChanged {
+		w.meaning++ // a component that was rolled back is planned again, with the new values
+	}
 }
 
 func (w *world) abort() {

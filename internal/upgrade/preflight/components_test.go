@@ -39,11 +39,11 @@ func withProblem(reason, object, message string, blocks bool) change {
 // offeredBefore adds an offer for the target, whose problems the first one has on an older
 // Kubernetes.
 func offeredBefore(s *snapshot) {
-	offers := s.Components[0].Status.Offers
-	after := offers[0]
+	c := &s.Components[0].Status
+	after := c.Offers[0]
 	after.Problems = nil
-	offers[0].Kubernetes = "v1.35.4"
-	s.Components[0].Status.Offers = append(offers, after)
+	c.Offers[0].Kubernetes = "v1.35.4"
+	c.Offers = append(c.Offers, after)
 }
 
 func fits(kubernetes string) change {
