@@ -58,6 +58,10 @@ func planStories() []planStory {
 			clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), components), to("v1.36.3"),
 		},
 		{
+			"components-only", "Kubernetes is at the target already, and components follow.",
+			clustertest.HA("v1.36.3", 1, 1, clustertest.Released("v1.36.3"), components), to("v1.36.3"),
+		},
+		{
 			"components-two-hops", "A component is upgraded before each of two hops.",
 			clustertest.HA("v1.35.4", 1, 1, clustertest.Released("v1.36.3", "v1.37.1"), components), to("v1.37.1"),
 		},
