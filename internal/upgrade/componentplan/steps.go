@@ -181,15 +181,14 @@ func (p *planning) step(placed *component.Placed, path skew.Path, again bool) St
 		step.Kubernetes = p.releases[placed.Hop-1].Kubernetes
 	}
 	step.Digest = p.content(placed)
-	if p.started(step.Component) {
-		step.Started = true
-		recorded := p.recorded(step.Component, func(r *refitv1alpha1.PlannedComponent) bool { return r.To == step.To && r.Action == step.Action })
-		if recorded != nil {
-			step.Digest, step.FromOffer = recorded.Digest, recorded.Digest != step.Digest
-			return step
-		}
-	}
-	if offer := OfferOf(p.s, &step); offer != nil && placed.Hop == 0 && !again {
+	recorded := p.recorded(step.Component, func(r *refitv1alpha1.PlannedComponent) bool { return r.To == step.To && r.Action == step.Action })
+	step.Started = p.started(step.Component)
+	offer := OfferOf(p.s, &step)
+	first := placed.Hop == 0 && !again
+	switch {
+	case recorded != nil && (step.Started || first && offer == nil): // it is computed again before the step starts
+		step.Digest, step.FromOffer = recorded.Digest, recorded.Digest != step.Digest
+	case first && offer != nil:
 		step.Digest, step.FromOffer = offer.Digest, true
 	}
 	return step

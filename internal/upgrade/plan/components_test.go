@@ -106,6 +106,7 @@ func TestTheHashCoversComponents(t *testing.T) {
 		"a component was upgraded":               {base(recorded(was), nowAt("gateway", "v1.1.0"), orderedComponent("gateway", "v1.1.0", refitv1alpha1.ComponentSucceeded)), to("v1.36.3"), true},
 		"its order was deleted":                  {base(recorded(was), nowAt("gateway", "v1.1.0")), to("v1.36.3"), true},
 		"a component changes otherwise":          {base(otherDigest), to("v1.36.3"), false},
+		"its offer is being computed again":      {base(recorded(was), onComponents(func(c *cluster.Component) { c.Status.Offers = nil })), to("v1.36.3"), true},
 		"it does so before its order":            {base(recorded(was), otherDigest), to("v1.36.3"), false},
 		"it was upgraded by hand to a new one":   {base(recorded(was), nowAt("gateway", "v1.1.7")), to("v1.36.3"), false},
 		"its offer is for an older Kubernetes":   {base(offers(func(o *refitv1alpha1.ComponentOffer) { o.Kubernetes = "v1.35.1" })), to("v1.36.3"), false},

@@ -49,7 +49,7 @@ func componentsUnknown(v *view) []Finding {
 		step := &v.components.Steps[i]
 		first := !seen[step.Component] && step.Hop == v.firstHop()
 		seen[step.Component] = true
-		if !first || step.Started || step.FromOffer || len(v.s.Components) == 0 || v.blockedByProblem(step) {
+		if !first || step.Started || componentplan.OfferOf(v.s, step) != nil || len(v.s.Components) == 0 || v.blockedByProblem(step) {
 			continue
 		}
 		what := "refit-components has not computed yet what it changes"
