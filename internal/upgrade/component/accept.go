@@ -18,7 +18,8 @@ const (
 
 // Accept returns the status after an order, or why the order is refused. An order that continues
 // the journal keeps it: one that only changes the permit, a retry, and one of another operation for
-// the same change. Any other one starts a new journal, once the recorded steps have ended.
+// the same change if that has begun. Any other one starts a new journal, once the recorded steps
+// have ended: an operation that orders a change which has ended has found that it is undone.
 func Accept(spec *refitv1alpha1.ComponentUpgradeSpec, status refitv1alpha1.ComponentUpgradeStatus) (refitv1alpha1.ComponentUpgradeStatus, *Refusal) {
 	if status.Order == nil {
 		return newJournal(spec), nil
@@ -35,11 +36,12 @@ func Accept(spec *refitv1alpha1.ComponentUpgradeSpec, status refitv1alpha1.Compo
 		return status, nil
 	}
 	same := order.Release == spec.Release && order.Version == spec.Version && order.Action == spec.Action
-	retry := spec.Attempt > status.Attempt || order.Operation.UID != spec.Operation.UID
+	another := order.Operation.UID != spec.Operation.UID
+	retry := spec.Attempt > status.Attempt || another
 	switch {
-	case ended(status) && (!same || retry && status.Phase == refitv1alpha1.ComponentRolledBack):
+	case ended(status) && (!same || another || retry && status.Phase == refitv1alpha1.ComponentRolledBack):
 		return newJournal(spec), nil
-	case !ended(status) && replaceable(status) && (!same || order.Digest != spec.Digest):
+	case !ended(status) && Replaceable(status) && (!same || another || order.Digest != spec.Digest):
 		return newJournal(spec), nil
 	case !same && !ended(status):
 		return status, &Refusal{RefusedBusy, fmt.Sprintf("the %s to %q of ClusterUpgrade %s has not ended", order.Action, order.Version, order.Operation.Name)}
@@ -92,14 +94,15 @@ func ended(status refitv1alpha1.ComponentUpgradeStatus) bool {
 	return status.Phase == refitv1alpha1.ComponentSucceeded || status.Phase == refitv1alpha1.ComponentRolledBack
 }
 
-// replaceable reports whether a journal can be given up: nothing is frozen, no step is open, and
-// none has started that changes what runs.
-func replaceable(status refitv1alpha1.ComponentUpgradeStatus) bool {
+// Replaceable reports whether a journal can be given up: nothing is frozen, no step is open, and
+// none has started that changes what runs. An open check does not count, since it only reads.
+func Replaceable(status refitv1alpha1.ComponentUpgradeStatus) bool {
 	if status.Frozen != nil || status.RollingBack {
 		return false
 	}
 	for _, step := range status.Steps {
-		if step.State == refitv1alpha1.StepRunning || changes(step.Name) {
+		open := step.State == refitv1alpha1.StepRunning && step.Name != string(StepCheck)
+		if open || changes(step.Name) {
 			return false
 		}
 	}

@@ -84,6 +84,8 @@ func TestAccept(t *testing.T) {
 		return status
 	}
 	changed := running(refitv1alpha1.ComponentApplying, "check", "save", "crds")
+	open := running(refitv1alpha1.ComponentApplying, "check")
+	open.Steps[0].State = refitv1alpha1.StepRunning
 	for _, c := range []struct {
 		name    string
 		status  refitv1alpha1.ComponentUpgradeStatus
@@ -119,6 +121,18 @@ func TestAccept(t *testing.T) {
 			change: func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Sequence, s.Operation.UID = 6, "2" },
 		},
 		{
+			name: "another operation after a failed check", status: running(refitv1alpha1.ComponentFailed, "check"), journal: 6, phase: refitv1alpha1.ComponentIdle,
+			change: func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Sequence, s.Operation.UID = 6, "2" },
+		},
+		{
+			name: "another operation during a check", status: open, journal: 6, phase: refitv1alpha1.ComponentIdle,
+			change: func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Sequence, s.Operation.UID = 6, "2" },
+		},
+		{
+			name: "another operation repeats a change that was undone", status: running(refitv1alpha1.ComponentSucceeded, "wave-all"), journal: 6,
+			phase: refitv1alpha1.ComponentIdle, change: func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Sequence, s.Operation.UID = 6, "2" },
+		},
+		{
 			name: "retry", status: running(refitv1alpha1.ComponentFailed, "wave-all"), journal: 5, phase: refitv1alpha1.ComponentApplying,
 			change: func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Sequence, s.Attempt = 6, 1 },
 		},
@@ -146,7 +160,8 @@ func TestAccept(t *testing.T) {
 			case c.refused != "" && (refusal == nil || refusal.Reason != c.refused):
 				t.Errorf("%+v, want %s", refusal, c.refused)
 			case c.refused != "":
-			case refusal != nil || got.Journal != c.journal || got.Phase != c.phase || got.ObservedSequence != spec.Sequence || got.Order.Epoch != spec.Epoch:
+			case refusal != nil || got.Journal != c.journal || got.Phase != c.phase || got.ObservedSequence != spec.Sequence || got.Order.Epoch != spec.Epoch ||
+				got.Journal == spec.Sequence && got.Order.Operation != spec.Operation:
 				t.Errorf("%+v %+v", got, refusal)
 			}
 		})
