@@ -8,6 +8,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 )
 
 // Refusal is the refusal of the latest order, nil if there is none.
@@ -46,13 +47,14 @@ func openStep(order *cluster.ComponentUpgrade) bool {
 	return slices.ContainsFunc(order.Status.Steps, func(s refitv1alpha1.StepStatus) bool { return s.State == refitv1alpha1.StepRunning })
 }
 
-// Void reports whether an order has changed nothing, or nothing any more, and is to be given again.
-// One that failed is given again when it is retried.
+// Void reports whether an order has changed nothing, or nothing any more, and is to be planned and
+// given again. One that failed is given again when it is retried: what it would change may be
+// another by then, as after the failure PlanChanged.
 func Void(order *cluster.ComponentUpgrade, retry int64) bool {
 	if Changing(order) {
 		return false
 	}
-	nothing := len(order.Status.Steps) == 0
+	nothing := component.Replaceable(order.Status)
 	switch phase := order.Status.Phase; {
 	case phase == refitv1alpha1.ComponentApplying:
 		return nothing
