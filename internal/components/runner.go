@@ -62,6 +62,11 @@ func (r *Runner) move(ctx context.Context, name string) (bool, error) {
 	if err := r.accept(ctx, j); err != nil {
 		return false, err
 	}
+	if j.object.Status.Frozen == nil && len(j.object.Status.Steps) == 0 { // a deleted journal may have left one
+		if err := r.thawOrphan(ctx, name); err != nil {
+			return false, err
+		}
+	}
 	content, err := r.content(ctx, j)
 	if err != nil {
 		return r.cannotRun(ctx, j, err)
@@ -75,13 +80,23 @@ func (r *Runner) move(ctx context.Context, name string) (bool, error) {
 
 // thawOrphan lifts the freeze of a component whose journal was deleted.
 func (r *Runner) thawOrphan(ctx context.Context, name string) error {
-	freezer := steps.FreezerOf(r.client, r.username)
-	frozen, err := freezer.Frozen(ctx)
+	frozen, err := steps.FreezerOf(r.client, r.username).Frozen(ctx)
 	if err != nil || !slices.Contains(frozen, name) {
 		return err
 	}
 	r.log.WarnContext(ctx, "Lifting a freeze without a journal", "component", name)
-	return freezer.Thaw(ctx, name)
+	return r.thaw(ctx, name)
+}
+
+// thawTimeout bounds how long the API server may take to stop applying a policy. The freeze is
+// lifted again after that, and other components are not kept waiting.
+const thawTimeout = time.Minute
+
+func (r *Runner) thaw(ctx context.Context, name string) error {
+	r.log.InfoContext(ctx, "Lifting the freeze", "component", name)
+	bounded, cancel := context.WithTimeout(ctx, thawTimeout)
+	defer cancel()
+	return steps.FreezerOf(r.client, r.username).Thaw(bounded, name)
 }
 
 // accept stores the acceptance or the refusal of an order.
@@ -117,17 +132,27 @@ func (r *Runner) content(ctx context.Context, j *journal) (refitv1alpha1.Release
 
 var errRemove = fmt.Errorf("refit-components does not remove components yet: run `helm uninstall`")
 
-// cannotRun stores why an order cannot be executed, unless the cause may resolve itself.
+// cannotRun stores why an order cannot be executed, unless the cause may resolve itself. What is
+// frozen does not stay so: nothing goes on until somebody has acted.
 func (r *Runner) cannotRun(ctx context.Context, j *journal, err error) (bool, error) {
 	if ctx.Err() != nil || errors.Is(err, helm.ErrLeaseLost) || steps.Transient(err) {
 		return false, err
 	}
 	s := j.state(nil)
+	if s.Frozen != nil && !s.Frozen.Lifted {
+		if err := r.thaw(ctx, j.object.Name); err != nil {
+			return false, err
+		}
+		s = s.Thaw(r.now())
+		if err := j.store(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	if s.Outcome == "" && s.Permit == refitv1alpha1.PermitRollback && j.object.Status.Saved == "" {
+		return false, j.store(ctx, s.Finish(component.RolledBack)) // nothing was changed
+	}
 	if s.Failure != nil || s.Outcome != "" || s.Permit == refitv1alpha1.PermitHold {
 		return false, nil
-	}
-	if s.Permit == refitv1alpha1.PermitRollback && len(s.Records) == 0 {
-		return false, j.store(ctx, s.Finish(component.RolledBack)) // nothing was started
 	}
 	failure := steps.FailureOf(err)
 	if errors.Is(err, errRemove) {
@@ -151,8 +176,7 @@ func (r *Runner) execute(ctx context.Context, j *journal, content refitv1alpha1.
 	case component.MoveRun:
 		return true, r.step(ctx, j, content, s, move)
 	case component.MoveThaw:
-		r.log.InfoContext(ctx, "Lifting the freeze", "component", j.object.Name)
-		if err := steps.FreezerOf(r.client, r.username).Thaw(ctx, j.object.Name); err != nil {
+		if err := r.thaw(ctx, j.object.Name); err != nil {
 			return false, err
 		}
 		return true, j.store(ctx, s.Thaw(r.now()))

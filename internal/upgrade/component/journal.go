@@ -67,24 +67,17 @@ func (s State) Retry() State {
 	return s
 }
 
+// forgetFreeze has the step of the freeze run again. It needs no recipe: there is one at most, and
+// its name is its kind.
 func (s State) forgetFreeze() State {
 	s.Frozen = nil
-	s.Records = slices.DeleteFunc(slices.Clone(s.Records), func(r Record) bool { return s.kindOf(r.Step) == StepFreeze })
+	s.Records = slices.DeleteFunc(slices.Clone(s.Records), func(r Record) bool { return r.Step == string(StepFreeze) })
 	return s
 }
 
 // freezing reports whether the step of the freeze is open.
 func (s State) freezing() bool {
-	return slices.ContainsFunc(s.Records, func(r Record) bool { return r.State == Running && s.kindOf(r.Step) == StepFreeze })
-}
-
-func (s State) kindOf(name string) StepKind {
-	for _, step := range s.Steps {
-		if step.Name == name {
-			return step.Kind
-		}
-	}
-	return ""
+	return slices.ContainsFunc(s.Records, func(r Record) bool { return r.State == Running && r.Step == string(StepFreeze) })
 }
 
 func (s State) record(step string, state RecordState) State {
