@@ -2,7 +2,6 @@ package components
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -113,7 +112,9 @@ func (w *worker) next(ctx context.Context, r *Runner) bool {
 		return false
 	}
 	defer w.queue.Done(name)
-	if err := r.Run(ctx, name); err != nil && ctx.Err() == nil && !errors.Is(err, helm.ErrLeaseLost) {
+	// A process that was paused may have lost its Lease only until it has renewed it: the context
+	// ends if another process leads.
+	if err := r.Run(ctx, name); err != nil && ctx.Err() == nil {
 		r.log.ErrorContext(ctx, "Cannot execute the order, repeating it", "component", name, "error", err)
 		w.queue.AddRateLimited(name)
 		return true
