@@ -87,7 +87,7 @@ func (c *Client) open(ctx context.Context, mark Mark) (*session, error) {
 	helm := kube.New(s.getter)
 	helm.Namespace = c.release.Namespace
 	helm.SetLogger(c.log)
-	s.config.KubeClient, s.config.Releases = helm, s.store
+	s.config.KubeClient, s.config.Releases = &kubeClient{helm}, s.store
 	s.config.HookOutputFunc = func(_, _, _ string) io.Writer { return io.Discard }
 	return s, nil
 }
