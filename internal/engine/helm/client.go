@@ -59,6 +59,7 @@ type session struct {
 	driver  *markingDriver
 	store   *storage.Storage
 	config  *action.Configuration
+	kube    *kubeClient
 }
 
 // open creates the clients of an action. With a mark, all records that the action creates carry it.
@@ -87,7 +88,8 @@ func (c *Client) open(ctx context.Context, mark Mark) (*session, error) {
 	helm := kube.New(s.getter)
 	helm.Namespace = c.release.Namespace
 	helm.SetLogger(c.log)
-	s.config.KubeClient, s.config.Releases = &kubeClient{helm}, s.store
+	s.kube = &kubeClient{Client: helm, action: ctx}
+	s.config.KubeClient, s.config.Releases = s.kube, s.store
 	s.config.HookOutputFunc = func(_, _, _ string) io.Writer { return io.Discard }
 	return s, nil
 }

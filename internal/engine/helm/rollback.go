@@ -38,14 +38,12 @@ func (c *Client) Rollback(ctx context.Context, mark Mark, to int, deletions []Re
 	if err := s.guard(history[len(history)-1], objects, deletions); err != nil {
 		return c.failed("roll back", err)
 	}
-	waiting, cancel := context.WithTimeout(ctx, hookTimeout)
-	defer cancel()
 	run := action.NewRollback(s.config)
-	run.Version, run.Description, run.Timeout = to, mark.String(), hookTimeout
+	run.Version, run.Description, s.kube.hooks = to, mark.String(), hookTimeout
 	// A client that changed a field during the upgrade would block the rollback otherwise.
 	run.ForceConflicts = target.ApplyMethod == string(release.ApplyMethodServerSideApply)
 	run.DisableHooks = hookTimeout == 0
-	run.WaitStrategy, run.WaitOptions = kube.HookOnlyStrategy, []kube.WaitOption{kube.WithWaitContext(waiting)}
+	run.WaitStrategy = kube.HookOnlyStrategy
 	if err := run.Run(s.Name); err != nil {
 		return c.failed("roll back", c.settle(s, err))
 	}

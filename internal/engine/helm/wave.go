@@ -18,7 +18,7 @@ type Upgrade struct {
 	From int
 	// Deletions are the approved ones.
 	Deletions []Ref
-	// HookTimeout bounds all hooks of an action together.
+	// HookTimeout bounds all hooks of an action together. Only the time that they run counts.
 	HookTimeout time.Duration
 }
 
@@ -92,13 +92,11 @@ func (s *session) upgrade(mark Mark, u Upgrade, objects []Object, hooks bool) er
 	if s.config.Capabilities, err = u.Capabilities.helm(); err != nil {
 		return err
 	}
-	waiting, cancel := context.WithTimeout(s.ctx, u.HookTimeout)
-	defer cancel()
 	run := action.NewUpgrade(s.config)
 	run.Namespace, run.Description = s.Namespace, mark.String()
 	run.ResetValues, run.SkipCRDs = true, true
-	run.DisableHooks, run.Timeout = !hooks, u.HookTimeout
-	run.WaitStrategy, run.WaitOptions = kube.HookOnlyStrategy, []kube.WaitOption{kube.WithWaitContext(waiting)}
+	run.DisableHooks, s.kube.hooks = !hooks, u.HookTimeout
+	run.WaitStrategy = kube.HookOnlyStrategy
 	run.PostRenderer = replacement(objects)
 	// Without the context of the action: Helm would return and continue. The transport ends it.
 	_, err = run.RunWithContext(context.WithoutCancel(s.ctx), s.Name, content, copyValues(u.Values))

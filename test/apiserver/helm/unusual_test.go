@@ -373,3 +373,12 @@ func (c *cancelingTransport) RoundTrip(request *http.Request) (*http.Response, e
 	}
 	return response, err
 }
+
+// TestASlowAPIServerDoesNotFailAnUpgrade has hooks that nothing runs, and no time left for them:
+// what Helm itself needs does not count.
+func TestASlowAPIServerDoesNotFailAnUpgrade(t *testing.T) {
+	t.Parallel()
+	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
+	l.to.HookTimeout = time.Nanosecond
+	l.run(l.upgrade(), &apiserver.Killer{})
+}
