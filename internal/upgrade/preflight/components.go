@@ -173,6 +173,10 @@ func (v *view) componentProblem(name string, p *refitv1alpha1.ComponentProblem, 
 	if later {
 		f.Message += fmt.Sprintf(" (as of now; it is computed again before %s)", h)
 	}
-	f.Remedy = cmp.Or(p.Remedy, "Fix what the message describes; refit-components computes it again.")
+	otherwise := "Consider it before you approve the plan."
+	if p.Blocks {
+		otherwise = "Fix what the message describes; refit-components computes it again."
+	}
+	f.Remedy = cmp.Or(p.Remedy, otherwise)
 	return f
 }
