@@ -89,9 +89,16 @@ func (r *Run) helm() *helm.Client {
 
 func (r *Run) editor() *object.Editor { return &object.Editor{Client: r.client, Manager: Manager} }
 
-// mark identifies the Helm revision of a step.
+// uidChars are enough to tell the journals of one component apart.
+const uidChars = 8
+
+// mark identifies the Helm revision of a step. Sequences start again when a ComponentUpgrade is
+// deleted, and names of operations are used again: without its UID, a revision of a former journal
+// would count as that of this one.
 func (r *Run) mark(step string) helm.Mark {
-	return helm.Mark{Operation: r.order().Operation.Name, Sequence: r.Owner.Status.Journal, Step: step}
+	uid := string(r.Owner.UID)
+	operation := r.order().Operation.Name + "." + uid[:min(len(uid), uidChars)]
+	return helm.Mark{Operation: operation, Sequence: r.Owner.Status.Journal, Step: step}
 }
 
 func (r *Run) freezer() *object.Freezer { return FreezerOf(r.client, r.Username) }

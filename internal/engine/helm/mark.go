@@ -15,7 +15,7 @@ const maxMark = 200
 // A Mark identifies an action in the description of its revision: refit/OPERATION/SEQUENCE, and
 // /STEP if an order has more than one action.
 type Mark struct {
-	Operation string // name of the operation
+	Operation string // name of the operation, unique for each journal
 	Sequence  int64  // of the order
 	Step      string // of the order, such as wave-1
 }
