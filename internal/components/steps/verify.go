@@ -81,7 +81,7 @@ func (e *otherImageError) Error() string {
 }
 
 // images returns an error if a pod of the component runs an image of another version. Pods that are
-// being deleted do not count.
+// being deleted or have ended, such as evicted ones, do not count: nothing deletes the latter.
 func (r *Run) images(ctx context.Context, rendering helm.Rendering) error {
 	for _, o := range rendering.Objects {
 		selector, namespace := selectorOf(o.Content), o.Namespace
@@ -97,7 +97,7 @@ func (r *Run) images(ctx context.Context, rendering helm.Rendering) error {
 		}
 		for i := range pods.Items {
 			pod := &pods.Items[i]
-			if pod.DeletionTimestamp != nil {
+			if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 				continue
 			}
 			for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
