@@ -42,6 +42,9 @@ func FailureOf(err error) component.Failure {
 	if u, ok := errors.AsType[*unpermittedError](err); ok {
 		f := u.failure
 		f.Class = refitv1alpha1.FailureManualIntervention // it has waited
+		if f.Reason == "OperationPaused" || f.Reason == "OperationNotApproved" {
+			f.Remedy += "; then run `refit retry`"
+		}
 		return f
 	}
 	if _, ok := errors.AsType[*helm.PendingError](err); ok {
@@ -60,6 +63,9 @@ func FailureOf(err error) component.Failure {
 		return failed("CRDChanged", "Find out who changed the CRD; then run `refit plan` again")
 	}
 	switch {
+	case errors.Is(err, helm.ErrNoRelease):
+		return failed("HelmReleaseMissing", "Somebody deleted the Helm release during the upgrade, and nothing can restore it. "+
+			"Delete the ComponentUpgrade of the component, then review the new plan and approve it")
 	case errors.Is(err, helm.ErrRecordTooLarge):
 		return failed("HelmRecordTooLarge", "Reduce the values, or ask the publisher for a smaller chart")
 	case errors.Is(err, crd.ErrSavedTooLarge):
