@@ -13,6 +13,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/components/steps"
 	"github.com/refit-dev/refit/internal/upgrade/component"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // errSecondWriter is returned if somebody else has written the journal. The caller reads it again:
@@ -125,7 +126,7 @@ const waitInterval = 5 * time.Second
 
 // wait stores what a step waits for. It is not part of the journal, so it may fail.
 func (j *journal) wait(ctx context.Context, what string) error {
-	what = refitv1alpha1.Clip(what, refitv1alpha1.MaxMessage)
+	what = refitv1alpha1.Clip(node.Redact(what), refitv1alpha1.MaxMessage)
 	if what == j.object.Status.Waiting || j.now().Sub(j.waited) < waitInterval {
 		return nil
 	}
