@@ -51,22 +51,22 @@ func recreate(ctx context.Context, r *Run, step component.Step) error {
 // patch sets a field of objects. The values before it are saved first.
 func patch(ctx context.Context, r *Run, step component.Step) error {
 	p := step.Recipe.Patch
+	value, err := r.expand(ctx, p)
+	if err != nil {
+		return err
+	}
 	if _, known := r.saved.Patched[step.Name]; !known {
 		values, err := r.editor().Values(ctx, p.Kind, p.Path)
 		if err != nil {
 			return err
 		}
 		if r.saved.Patched == nil {
-			r.saved.Patched = map[string]map[types.UID]any{}
+			r.saved.Patched, r.saved.Written = map[string]map[types.UID]any{}, map[string]string{}
 		}
-		r.saved.Patched[step.Name] = values
+		r.saved.Patched[step.Name], r.saved.Written[step.Name] = values, value
 		if err := r.saved.write(ctx, r.client, r.Owner); err != nil {
 			return err
 		}
-	}
-	value, err := r.expand(ctx, p)
-	if err != nil {
-		return manual("RecipeInvalid", err, "Publish a ClusterRelease with a recipe that fits its chart", "the value of a patch cannot be computed")
 	}
 	r.Waiting(p.Kind + " are patched")
 	return r.editor().Patch(ctx, p.RecipeObjects, p.Path, value)
@@ -80,9 +80,10 @@ func unpatch(ctx context.Context, r *Run, step component.Step) error {
 	}
 	p := step.Recipe.Patch
 	r.Waiting(p.Kind + " are patched")
-	return r.editor().Unpatch(ctx, p.RecipeObjects, p.Path, values)
+	return r.editor().Unpatch(ctx, p.RecipeObjects, p.Path, r.saved.Written[step.Of], values)
 }
 
+// expand returns the value of a patch. It is the same each time.
 func (r *Run) expand(ctx context.Context, p *refitv1alpha1.RecipePatch) (string, error) {
 	found, err := r.rendered(ctx)
 	if err != nil {
@@ -92,7 +93,11 @@ func (r *Run) expand(ctx context.Context, p *refitv1alpha1.RecipePatch) (string,
 	for _, image := range found.Upgrade.Rendering.Images {
 		variables.Images[imageName(image)] = image
 	}
-	return variables.Expand(p.Value)
+	value, err := variables.Expand(p.Value)
+	if err != nil {
+		return "", manual("RecipeInvalid", err, "Publish a ClusterRelease with a recipe that fits its chart", "the value of a patch cannot be computed")
+	}
+	return value, nil
 }
 
 // imageName returns the last part of the name of an image, without its tag and digest.

@@ -48,8 +48,10 @@ type saved struct {
 	Adopt     bool       `json:"adopt,omitempty"`
 	Deletions []helm.Ref `json:"deletions,omitempty"`
 	Created   []helm.Ref `json:"created,omitempty"`
-	// Patched and Recreated are by step: the values before it, and the objects before it.
+	// Patched and Recreated are by step: the values before it, and the objects before it. Written
+	// are the values of patches.
 	Patched   map[string]map[types.UID]any `json:"patched,omitempty"`
+	Written   map[string]string            `json:"written,omitempty"`
 	Recreated map[string][]object.Identity `json:"recreated,omitempty"`
 
 	crds *crd.Saved

@@ -31,25 +31,26 @@ func (e *Editor) Values(ctx context.Context, kind, path string) (map[types.UID]a
 
 // Patch sets a field in every object of a kind. The field must exist.
 func (e *Editor) Patch(ctx context.Context, objects refitv1alpha1.RecipeObjects, path string, value any) error {
-	return e.set(ctx, objects, path, func(types.UID) (any, bool) { return value, true })
+	return e.set(ctx, objects, path, func(types.UID, any) (any, bool) { return value, true })
 }
 
-// Unpatch sets a field to its saved values. Objects that were created later keep theirs.
-func (e *Editor) Unpatch(ctx context.Context, objects refitv1alpha1.RecipeObjects, path string, saved map[types.UID]any) error {
-	return e.set(ctx, objects, path, func(uid types.UID) (any, bool) {
+// Unpatch sets a field to its saved values where it still has the value of the patch. Objects that
+// were created later keep theirs, and so do those that somebody else has changed since.
+func (e *Editor) Unpatch(ctx context.Context, objects refitv1alpha1.RecipeObjects, path string, written any, saved map[types.UID]any) error {
+	return e.set(ctx, objects, path, func(uid types.UID, current any) (any, bool) {
 		value, known := saved[uid]
-		return value, known
+		return value, known && reflect.DeepEqual(current, written)
 	})
 }
 
-func (e *Editor) set(ctx context.Context, objects refitv1alpha1.RecipeObjects, path string, valueOf func(types.UID) (any, bool)) error {
+func (e *Editor) set(ctx context.Context, objects refitv1alpha1.RecipeObjects, path string, valueOf func(uid types.UID, current any) (any, bool)) error {
 	return e.change(ctx, objects, func(o *unstructured.Unstructured) (map[string]any, error) {
-		value, known := valueOf(o.GetUID())
-		if !known {
+		current, err := get(o.Object, path)
+		value, sets := valueOf(o.GetUID(), current)
+		if !sets || err == nil && reflect.DeepEqual(current, value) {
 			return nil, nil
 		}
-		current, err := get(o.Object, path)
-		if err != nil || reflect.DeepEqual(current, value) {
+		if err != nil {
 			return nil, err
 		}
 		return mergePatch(o, path, value)

@@ -133,10 +133,18 @@ func TestPatchAndUnpatch(t *testing.T) {
 	if got := imagesOf(t, c); got["a"] != "example.com/new:v2" || got["b"] != "example.com/new:v2" {
 		t.Errorf("images: %v", got)
 	}
-	if err := editor.Unpatch(t.Context(), selected(time.Minute), imagePath, saved); err != nil {
+	var b appsv1.Deployment // somebody else changes it
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(deployment("b")), &b); err != nil {
 		t.Fatal(err)
 	}
-	if got := imagesOf(t, c); got["a"] != "example.com/a:v1" || got["b"] != "example.com/b:v1" || got["later"] != "example.com/later:v1" {
+	b.Spec.Template.Spec.Containers[0].Image = "example.com/b:v3"
+	if err := c.Update(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if err := editor.Unpatch(t.Context(), selected(time.Minute), imagePath, "example.com/new:v2", saved); err != nil {
+		t.Fatal(err)
+	}
+	if got := imagesOf(t, c); got["a"] != "example.com/a:v1" || got["b"] != "example.com/b:v3" || got["later"] != "example.com/later:v1" {
 		t.Errorf("images: %v", got)
 	}
 	if err := editor.Patch(t.Context(), selected(time.Minute), "/spec/absent/field", "x"); err == nil || !strings.Contains(err.Error(), "the field does not exist") {
