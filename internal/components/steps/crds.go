@@ -20,6 +20,20 @@ func (r *Run) changes(ctx context.Context) ([]crd.Change, error) {
 	return r.saved.crds.Changes(found.Definitions...), nil
 }
 
+// ours returns the changes of CRDs that a rollback undoes. What somebody else has changed or
+// deleted since stays as it is: the rollback of everything else must not wait for it.
+func (r *Run) ours(ctx context.Context) ([]crd.Change, error) {
+	changes, err := r.changes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ours, others, err := r.crds.Ours(ctx, changes)
+	for _, other := range others {
+		r.leave(other.Error())
+	}
+	return ours, err
+}
+
 // expandCRDs upgrades the CRDs. Objects stay in their storage version where that is possible.
 func expandCRDs(ctx context.Context, r *Run, _ component.Step) error {
 	changes, err := r.changes(ctx)
@@ -48,7 +62,7 @@ func (r *Run) progress(p crd.Progress) {
 
 // unflip stores objects in the old version again, while the new conversion webhook runs.
 func unflip(ctx context.Context, r *Run, _ component.Step) error {
-	changes, err := r.changes(ctx)
+	changes, err := r.ours(ctx)
 	if err != nil {
 		return err
 	}
@@ -58,7 +72,7 @@ func unflip(ctx context.Context, r *Run, _ component.Step) error {
 // restoreCRDs applies the old CRDs. Those whose objects would be refused or lose fields stay, and
 // the old version must verify with them.
 func restoreCRDs(ctx context.Context, r *Run, _ component.Step) error {
-	changes, err := r.changes(ctx)
+	changes, err := r.ours(ctx)
 	if err != nil {
 		return err
 	}

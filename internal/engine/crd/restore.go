@@ -61,6 +61,41 @@ func (a *Actor) Restore(ctx context.Context, changes []Change, options RestoreOp
 	return restored, a.serve(ctx, namesOf(replacing)...)
 }
 
+// Ours returns the changes whose CRDs are as the upgrade has found or written them, and an error
+// for each other one: a rollback does not touch what somebody else has changed or deleted.
+func (a *Actor) Ours(ctx context.Context, changes []Change) (ours []Change, others []*ChangedError, err error) {
+	for _, change := range changes {
+		err := a.isOurs(ctx, change)
+		if other, ok := errors.AsType[*ChangedError](err); ok {
+			others = append(others, other)
+			continue
+		}
+		if err != nil {
+			return nil, others, err
+		}
+		ours = append(ours, change)
+	}
+	return ours, others, nil
+}
+
+func (a *Actor) isOurs(ctx context.Context, change Change) error {
+	live, err := a.live(ctx, change.New.Name)
+	switch {
+	case err != nil:
+		return err
+	case change.Old == nil && (live == nil || live.DeletionTimestamp != nil):
+		return nil
+	case change.Old == nil && live.Annotations[AnnotationCreated] == "":
+		return &ChangedError{Name: change.New.Name, Cause: "somebody else has created it"}
+	case change.Old == nil:
+		return nil
+	}
+	if err := sameIdentity(change, live); err != nil || equalSpecs(live, change.Old) {
+		return err
+	}
+	return a.mustBeNew(ctx, change, live)
+}
+
 // lossless returns a LossError if the objects of a live CRD do not fit the saved one. The stored
 // versions are those that the CRD is going to have.
 func (a *Actor) lossless(ctx context.Context, changes []Change, stored func(live, old *Definition) []string, waive bool) error {
