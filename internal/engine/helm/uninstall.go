@@ -13,7 +13,7 @@ import (
 // before what they need was there. It succeeds if there is no release.
 //
 // All revisions must be of the operation and sequence of the mark: a release of somebody else is a
-// NotInstalledError.
+// NotInstalledError. Older ones are of a release that was uninstalled before, and stay.
 func (c *Client) Uninstall(ctx context.Context, mark Mark) error {
 	s, err := c.open(ctx, Mark{})
 	if err != nil {
@@ -23,8 +23,13 @@ func (c *Client) Uninstall(ctx context.Context, mark Mark) error {
 	if err != nil {
 		return c.failed("uninstall", err)
 	}
+	ours := func(r *release.Release) bool {
+		found, ours := parseMark(r.Info.Description)
+		return ours && found.Operation == mark.Operation && found.Sequence == mark.Sequence
+	}
+	history = history[max(0, slices.IndexFunc(history, ours)):]
 	for _, r := range history {
-		if found, ours := parseMark(r.Info.Description); !ours || found.Operation != mark.Operation || found.Sequence != mark.Sequence {
+		if !ours(r) {
 			return c.failed("uninstall", &NotInstalledError{Revision: r.Version, Description: r.Info.Description})
 		}
 	}
