@@ -125,7 +125,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err == nil && busy(&u) {
 		return reconcile.Result{RequeueAfter: busyInterval}, nil
 	}
-	status, complete, err := r.status(ctx, &c, all)
+	status, complete, err := r.status(ctx, &c, &u, all)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -175,7 +175,9 @@ type view struct {
 }
 
 // status computes the status of a component.
-func (r *Reconciler) status(ctx context.Context, c *refitv1alpha1.Component, all releases) (_ refitv1alpha1.ComponentStatus, complete bool, _ error) {
+func (r *Reconciler) status(
+	ctx context.Context, c *refitv1alpha1.Component, u *refitv1alpha1.ComponentUpgrade, all releases,
+) (_ refitv1alpha1.ComponentStatus, complete bool, _ error) {
 	status := refitv1alpha1.ComponentStatus{ObservedGeneration: c.Generation, Owner: refitv1alpha1.OwnerNone, Conditions: c.Status.Conditions}
 	status.Conditions = slices.Clone(status.Conditions)
 	v, err := r.view(ctx, c)
@@ -187,6 +189,7 @@ func (r *Reconciler) status(ctx context.Context, c *refitv1alpha1.Component, all
 		if err := r.readInstalled(ctx, v, signed[len(signed)-1], &status); err != nil {
 			return status, false, err
 		}
+		unfinished(u, v, &status)
 	}
 	v.status = status
 	if complete, err = v.readAll(ctx, r.client); err != nil {
@@ -205,6 +208,18 @@ func (r *Reconciler) status(ctx context.Context, c *refitv1alpha1.Component, all
 	status.Offers = status.Offers[:min(len(status.Offers), maxOffers)]
 	r.conditions(&status, c, all)
 	return status, complete, nil
+}
+
+// unfinished reports the version before an upgrade that failed after it had changed something: the
+// next operation continues it then, instead of taking it for installed.
+func unfinished(u *refitv1alpha1.ComponentUpgrade, v *view, status *refitv1alpha1.ComponentStatus) {
+	if u.Status.Phase != refitv1alpha1.ComponentFailed || component.Replaceable(u.Status) || status.Installed == nil {
+		return
+	}
+	v.release.From = u.Status.From
+	if status.Installed.Version = u.Status.From; u.Status.From == "" {
+		status.Installed = nil
+	}
 }
 
 // signedVersions returns the versions of a component, that of the newest Kubernetes last.

@@ -26,7 +26,7 @@ type Record struct {
 	Status       string // of Helm, such as deployed or pending-upgrade
 	Description  string
 	Chart        string
-	ChartVersion string
+	ChartVersion string // the old one until the last wave of an upgrade
 	Values       map[string]any
 	Objects      []Object
 	Hooks        []Object
@@ -73,7 +73,7 @@ func recordOf(r *release.Release) (Record, error) {
 	}
 	found := Record{Revision: r.Version, Status: r.Info.Status.String(), Description: r.Info.Description, Values: r.Config}
 	if r.Chart != nil && r.Chart.Metadata != nil {
-		found.Chart, found.ChartVersion = r.Chart.Metadata.Name, r.Chart.Metadata.Version
+		found.Chart, found.ChartVersion = r.Chart.Metadata.Name, versionOf(r)
 	}
 	var more []Object
 	found.Objects, found.CRDs = withoutCRDs(objects)

@@ -1,11 +1,14 @@
 package helm
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/kube"
+	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
 // An Upgrade is a new version of a release.
@@ -57,7 +60,11 @@ func (c *Client) Wave(ctx context.Context, mark Mark, u Upgrade, w Wave) error {
 	if err := s.guard(current(history), objects, u.Deletions); err != nil {
 		return c.failed("upgrade", err)
 	}
-	if err := s.upgrade(mark, u, append(objects, s.owned(u.Rendering.Hooks)...), w.Last); err != nil {
+	partOf := ""
+	if !w.Last {
+		partOf = versionOf(from)
+	}
+	if err := s.upgrade(mark, u, append(objects, s.owned(u.Rendering.Hooks)...), partOf, w.Last); err != nil {
 		return c.failed("upgrade", c.settle(s, err))
 	}
 	return nil
@@ -84,10 +91,29 @@ func mixed(old, rendered []Object, w Wave) []Object {
 	return objects
 }
 
-func (s *session) upgrade(mark Mark, u Upgrade, objects []Object, hooks bool) error {
+// upgradesFrom is an annotation in the chart of a revision that has only a part of a new version.
+// Its value is the version before. Unlike a label, it stays if Helm rolls back to the revision.
+const upgradesFrom = "refit.dev/upgrades-from"
+
+// versionOf returns the version that a revision has completely.
+func versionOf(r *release.Release) string {
+	if r.Chart == nil || r.Chart.Metadata == nil {
+		return ""
+	}
+	return cmp.Or(r.Chart.Metadata.Annotations[upgradesFrom], r.Chart.Metadata.Version)
+}
+
+func (s *session) upgrade(mark Mark, u Upgrade, objects []Object, partOf string, hooks bool) error {
 	content, err := u.Chart.open()
 	if err != nil {
 		return err
+	}
+	if partOf != "" {
+		content.Metadata.Annotations = maps.Clone(content.Metadata.Annotations)
+		if content.Metadata.Annotations == nil {
+			content.Metadata.Annotations = map[string]string{}
+		}
+		content.Metadata.Annotations[upgradesFrom] = partOf
 	}
 	if s.config.Capabilities, err = u.Capabilities.helm(); err != nil {
 		return err
