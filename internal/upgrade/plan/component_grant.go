@@ -7,6 +7,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 )
 
@@ -260,6 +261,9 @@ func componentFailure(order *cluster.ComponentUpgrade) refitv1alpha1.Failure {
 	}
 	if refusal := componentplan.Refusal(order); refusal != nil {
 		out.Message = "refit-components refuses the order: " + refusal.Message
+		if refusal.Reason == component.RefusedBusy {
+			out.Remedy = "Complete that upgrade with a ClusterUpgrade to its ClusterRelease, or give it up: `kubectl delete componentupgrade " + order.Name + "`"
+		}
 	} else if e := order.Status.Error; e != nil {
 		out.Class, out.Step, out.Message = e.Class, e.Step, e.Message
 		out.Remedy = cmp.Or(e.Remedy, out.Remedy)

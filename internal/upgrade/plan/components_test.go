@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
@@ -157,5 +159,21 @@ func BenchmarkPlanWithTenComponents(b *testing.B) {
 		if p, err := Make(s, to("v1.36.3")); err != nil || len(p.components) != 10 {
 			b.Fatalf("%d steps, error %v", len(p.components), err)
 		}
+	}
+}
+
+func TestRemedyOfAnOrderThatIsRefused(t *testing.T) {
+	order := &cluster.ComponentUpgrade{Name: "queue", Generation: 2}
+	refuse := func(reason string) string {
+		order.Status.Conditions = []metav1.Condition{{
+			Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: reason, Message: "it is busy", ObservedGeneration: 2,
+		}}
+		return componentFailure(order).Remedy
+	}
+	if got := refuse(component.RefusedBusy); !strings.Contains(got, "kubectl delete componentupgrade queue") {
+		t.Errorf("the upgrade of an operation that ended cannot be retried: %q", got)
+	}
+	if got := refuse(component.RefusedEpoch); !strings.Contains(got, "refit retry") {
+		t.Errorf("another reason: %q", got)
 	}
 }
