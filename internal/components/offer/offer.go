@@ -65,16 +65,6 @@ type Offer struct {
 // Problem speaks against an offer.
 type Problem = refitv1alpha1.ComponentProblem
 
-// Blocking returns the first problem that blocks, or nil.
-func (o *Offer) Blocking() *Problem {
-	for i := range o.Problems {
-		if o.Problems[i].Blocks {
-			return &o.Problems[i]
-		}
-	}
-	return nil
-}
-
 // Compute returns the offer. Its problems are those of the component; an error means that the
 // cluster cannot be read.
 func Compute(ctx context.Context, cluster Cluster, in Input) (*Offer, error) {
@@ -186,7 +176,7 @@ func (o *Offer) hash(in Input) (err error) {
 
 func (o *Offer) add(problems ...Problem) { o.Problems = append(o.Problems, problems...) }
 
-// sort puts blocking problems first and drops those beyond the limit of the API.
+// sort puts blocking problems first.
 func (o *Offer) sort() {
 	slices.SortStableFunc(o.Problems, func(a, b Problem) int {
 		switch {
@@ -197,7 +187,6 @@ func (o *Offer) sort() {
 		}
 		return 1
 	})
-	o.Problems = o.Problems[:min(len(o.Problems), maxProblems)]
 }
 
 // plain returns the objects of a rendering as the core reads them, with CRDs and without hooks.
@@ -226,7 +215,7 @@ func only(a, b helm.Rendering) (refs []helm.Ref) {
 func (o *Offer) Status(release refitv1alpha1.ReleaseRef, in Input) refitv1alpha1.ComponentOffer {
 	out := refitv1alpha1.ComponentOffer{
 		Release: release, Version: in.Component.Version, Action: refitv1alpha1.ComponentAction(in.Action), Kubernetes: in.Capabilities.Kubernetes,
-		Digest: o.Digest, Problems: o.Problems,
+		Digest: o.Digest, Problems: o.Problems[:min(len(o.Problems), maxProblems)],
 	}
 	for _, change := range o.Changes {
 		if change.Object.CRD() { // listed on their own, and never deleted

@@ -15,6 +15,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/components/offer"
 	"github.com/refit-dev/refit/internal/upgrade/component"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // pendingInterval is how often a check is repeated that waits.
@@ -57,14 +59,25 @@ type unpermittedError struct{ failure component.Failure }
 
 func (u *unpermittedError) Error() string { return u.failure.Message }
 
-// permitted reads the ClusterUpgrade of the order, which users write and the controller does not.
-func (r *Run) permitted(ctx context.Context) error {
+// operation reads the ClusterUpgrade of the order, which users write and the controller does not.
+// It is nil if it does not exist any more.
+func (r *Run) operation(ctx context.Context) (*refitv1alpha1.ClusterUpgrade, error) {
 	live := &refitv1alpha1.ClusterUpgrade{}
 	err := r.client.Get(ctx, client.ObjectKey{Name: r.order().Operation.Name}, live)
-	if apierrors.IsNotFound(err) {
-		live = nil
-	} else if err != nil {
-		return fmt.Errorf("cannot get ClusterUpgrade %s: %w", r.order().Operation.Name, err)
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && live.UID != r.order().Operation.UID:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot get ClusterUpgrade %s: %w", r.order().Operation.Name, err)
+	}
+	return live, nil
+}
+
+// permitted requires the permission of the ClusterUpgrade.
+func (r *Run) permitted(ctx context.Context) error {
+	live, err := r.operation(ctx)
+	if err != nil {
+		return err
 	}
 	if failure := component.Permission(r.order().Operation, live); failure != nil {
 		return &unpermittedError{*failure}
@@ -96,7 +109,11 @@ func (r *Run) approved(ctx context.Context) (*offer.Offer, offer.Input, error) {
 	if err != nil {
 		return nil, in, err
 	}
-	if problem := found.Blocking(); problem != nil {
+	live, err := r.operation(ctx)
+	if err != nil {
+		return nil, in, err
+	}
+	if problem := r.blocking(found, live); problem != nil {
 		return nil, in, &blockedError{*problem}
 	}
 	if found.Digest != r.order().Digest {
@@ -104,6 +121,17 @@ func (r *Run) approved(ctx context.Context) (*offer.Offer, offer.Input, error) {
 			"the upgrade would change something else than what was approved (%s instead of %s)", short(found.Digest), short(r.order().Digest))
 	}
 	return found, in, nil
+}
+
+// blocking returns the first problem that blocks and that the user has not waived, or nil.
+func (r *Run) blocking(found *offer.Offer, live *refitv1alpha1.ClusterUpgrade) *offer.Problem {
+	waived := func(check, object string) bool { return live != nil && policy.Waived(&live.Spec, check, object) }
+	for i := range found.Problems {
+		if problem := &found.Problems[i]; componentplan.Blocks(r.name(), problem, waived) {
+			return problem
+		}
+	}
+	return nil
 }
 
 func short(digest string) string { return digest[:min(len(digest), 19)] }
