@@ -32,7 +32,11 @@ func (c *Client) Adopt(ctx context.Context, mark Mark) (int, error) {
 		return 0, c.failed("adopt", err)
 	}
 	objects, _ = withoutCRDs(objects)
-	if err := s.guard(last, objects, nil); err != nil {
+	abandoned, err := s.abandoned(history, source)
+	if err != nil {
+		return 0, c.failed("adopt", err)
+	}
+	if err := s.guard(last, objects, abandoned); err != nil {
 		return 0, c.failed("adopt", err)
 	}
 	s.driver.change = func(r *release.Release) error { return s.adopted(r, objects) }
@@ -43,6 +47,23 @@ func (c *Client) Adopt(ctx context.Context, mark Mark) (int, error) {
 		return 0, c.failed("adopt", c.settle(s, err))
 	}
 	return last.Version + 1, nil
+}
+
+// abandoned returns the objects of what Refit has started since a revision and never completed.
+func (s *session) abandoned(history []*release.Release, since *release.Release) (refs []Ref, err error) {
+	for _, r := range history {
+		if _, ours := parseMark(r.Info.Description); !ours || r.Version <= since.Version {
+			continue
+		}
+		objects, err := objectsOf(r.Manifest, "", s.Namespace)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range objects {
+			refs = append(refs, object.Ref)
+		}
+	}
+	return refs, nil
 }
 
 // adopted gives a revision its objects, removes CRDs from its hooks, and marks those as the
