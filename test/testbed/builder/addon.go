@@ -6,10 +6,12 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +58,9 @@ var addons = map[string]addonSource{
 		versions: versions.Kueue, takes: 4 * time.Minute,
 	},
 }
+
+// Addons returns the names of all add-ons.
+func Addons() []string { return slices.Sorted(maps.Keys(addons)) }
 
 // Addon returns the two versions of an add-on between which tests upgrade it, and builds missing
 // ones. It needs neither root nor any tool except Go.

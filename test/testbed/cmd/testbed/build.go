@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,18 +22,21 @@ type nodeImageFlags struct {
 }
 
 func newBuildCommand(opts *options) *cobra.Command {
-	var kubernetes []string
+	var kubernetes, addons []string
 	var nodes nodeImageFlags
 	cmd := &cobra.Command{
 		Use:   "build",
 		Short: "Build the binaries, images and packages of Kubernetes versions into the cache",
 		Long: "Build the binaries, images and packages of Kubernetes versions into the cache.\n" +
 			"An interrupted build continues when you run the command again.",
-		Example: "  testbed build --kubernetes v1.35.4,v1.36.3",
+		Example: "  testbed build --kubernetes v1.35.4,v1.36.3\n  testbed build --addons metrics-server,lws",
 		Args:    asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(kubernetes) == 0 {
-				return usageError{fmt.Errorf("--kubernetes is required; supported versions: %s", strings.Join(versions.Kubernetes(), ", "))}
+			if len(kubernetes) == 0 && len(addons) == 0 {
+				return usageError{fmt.Errorf("--kubernetes or --addons is required; supported versions: %s", strings.Join(versions.Kubernetes(), ", "))}
+			}
+			if err := buildAddons(cmd.Context(), opts, addons); err != nil || len(kubernetes) == 0 {
+				return err
 			}
 			for _, version := range kubernetes {
 				if _, err := versions.Lookup(version); err != nil {
@@ -64,10 +69,27 @@ func newBuildCommand(opts *options) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&kubernetes, "kubernetes", nil, "versions to build, such as v1.35.4,v1.36.3")
+	flags.StringSliceVar(&addons, "addons", nil, "also build these components for tests, in both versions: "+strings.Join(builder.Addons(), ", "))
 	flags.StringSliceVar(&nodes.installs, "node-install", nil, "also build node images with Kubernetes installed this way: binaries, deb, rpm")
 	flags.StringSliceVar(&nodes.containerds, "node-containerd", []string{builder.ContainerdBuilt},
 		"containerd of those node images: debian, "+builder.ContainerdBuilt)
 	return cmd
+}
+
+// buildAddons builds both versions of each add-on.
+func buildAddons(ctx context.Context, opts *options, names []string) error {
+	for _, name := range names {
+		if !slices.Contains(builder.Addons(), name) {
+			return usageError{fmt.Errorf("the testbed has no add-on %s; it has %s", name, strings.Join(builder.Addons(), ", "))}
+		}
+	}
+	b := builder.New(opts.cache, opts.report)
+	for _, name := range names {
+		if _, _, err := b.Addon(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newCollectCommand(opts *options) *cobra.Command {
