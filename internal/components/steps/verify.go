@@ -34,8 +34,12 @@ func verify(ctx context.Context, r *Run, step component.Step) error {
 	var last error
 	err = wait.PollUntilContextCancel(ctx, verifyInterval, true, func(ctx context.Context) (bool, error) {
 		err := r.healthy(ctx, v, found.Upgrade.Rendering, all)
-		if _, notReady := errors.AsType[*object.NotReadyError](err); ctx.Err() == nil || notReady {
+		unready, notReady := errors.AsType[*object.NotReadyError](err)
+		if ctx.Err() == nil || notReady {
 			last = err
+		}
+		if notReady && unready.Failed() {
+			return false, err
 		}
 		if ctx.Err() != nil {
 			return false, ctx.Err()

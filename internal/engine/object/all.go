@@ -13,15 +13,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// failedFor is how long the objects that are not ready must have failed before nothing is expected
+// of them any more: a controller may not have seen the last change yet.
+const failedFor = 10 * time.Second
+
 // WaitAll waits until every object of a list exists and is ready, and reports what it waits for.
-// Objects without a namespace are in the given one if their kind has namespaces. The caller bounds
-// it with the context.
+// Objects without a namespace are in the given one if their kind has namespaces. It ends early if
+// only objects that have failed are left, such as a Job, or a Deployment after its progress
+// deadline. The caller bounds it with the context.
 func (e *Editor) WaitAll(ctx context.Context, objects []*unstructured.Unstructured, namespace string, waiting func(string)) error {
 	started := time.Now()
 	pending := objects
 	var last *NotReadyError
+	var failedSince time.Time
 	err := wait.PollUntilContextCancel(ctx, readyInterval, true, func(ctx context.Context) (bool, error) {
-		unready, found, err := e.unready(ctx, pending, namespace)
+		unready, found, failed, err := e.unready(ctx, pending, namespace)
 		if err != nil {
 			return false, err
 		}
@@ -30,6 +36,15 @@ func (e *Editor) WaitAll(ctx context.Context, objects []*unstructured.Unstructur
 			return true, nil
 		}
 		last = found
+		switch {
+		case !failed:
+			failedSince = time.Time{}
+		case failedSince.IsZero():
+			failedSince = time.Now()
+		case time.Since(failedSince) >= failedFor:
+			last.Limit = time.Since(started).Round(time.Second)
+			return false, last
+		}
 		waiting(fmt.Sprintf("%d of %d objects are not ready, such as %s (%s: %s)", len(pending), len(objects), last.Object, last.Status, last.Message))
 		return false, nil
 	})
@@ -40,14 +55,16 @@ func (e *Editor) WaitAll(ctx context.Context, objects []*unstructured.Unstructur
 	return err
 }
 
-// unready returns the objects that are not ready, and the state of the first one.
+// unready returns the objects that are not ready, the state of the first one, and whether all of
+// them have failed.
 func (e *Editor) unready(
 	ctx context.Context, objects []*unstructured.Unstructured, namespace string,
-) (pending []*unstructured.Unstructured, first *NotReadyError, err error) {
+) (pending []*unstructured.Unstructured, first *NotReadyError, failed bool, err error) {
+	failed = true
 	for _, o := range objects {
 		found, err := e.state(ctx, o, namespace)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 		if found == nil {
 			continue
@@ -56,8 +73,9 @@ func (e *Editor) unready(
 		if first == nil {
 			first = found
 		}
+		failed = failed && found.Failed()
 	}
-	return pending, first, nil
+	return pending, first, failed, nil
 }
 
 // state returns why an object is not ready, or nil.
@@ -88,5 +106,5 @@ func (e *Editor) state(ctx context.Context, o *unstructured.Unstructured, namesp
 	if result.Status == status.CurrentStatus {
 		return nil, nil
 	}
-	return &NotReadyError{Object: nameOf(live), Status: string(result.Status), Message: result.Message}, nil
+	return &NotReadyError{Object: nameOf(live), Kind: live.GetKind(), Status: string(result.Status), Message: result.Message}, nil
 }

@@ -19,9 +19,16 @@ const readyInterval = time.Second
 type NotReadyError struct {
 	// Object is the kind, namespace and name.
 	Object string
+	Kind   string
 	// Status and Message are what kstatus computes.
 	Status, Message string
 	Limit           time.Duration
+}
+
+// Failed reports whether the object is not going to become ready by itself. An unschedulable Pod
+// counts as failed for kstatus, but waits for a node.
+func (n *NotReadyError) Failed() bool {
+	return n.Status == string(status.FailedStatus) && n.Kind != "Pod"
 }
 
 func (n *NotReadyError) Error() string {
