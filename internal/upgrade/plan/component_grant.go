@@ -252,7 +252,12 @@ func (v *view) componentFailures() []refitv1alpha1.Failure {
 	if order == nil {
 		return nil
 	}
-	return []refitv1alpha1.Failure{componentFailure(order)}
+	f := componentFailure(order)
+	if order.Status.Phase == refitv1alpha1.ComponentRolledBack && order.Status.Error != nil {
+		const also = "; it was rolled back"
+		f.Message = refitv1alpha1.Clip(f.Message, refitv1alpha1.MaxMessage-len(also)) + also
+	}
+	return []refitv1alpha1.Failure{f}
 }
 
 func componentFailure(order *cluster.ComponentUpgrade) refitv1alpha1.Failure {

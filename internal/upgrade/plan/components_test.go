@@ -177,3 +177,17 @@ func TestRemedyOfAnOrderThatIsRefused(t *testing.T) {
 		t.Errorf("another reason: %q", got)
 	}
 }
+
+func TestAFailureReportsThatTheComponentWasRolledBack(t *testing.T) {
+	for phase, want := range map[refitv1alpha1.ComponentPhase]string{
+		refitv1alpha1.ComponentFailed: "Job check failed", refitv1alpha1.ComponentRolledBack: "Job check failed; it was rolled back",
+	} {
+		s := clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), components, func(s *cluster.Snapshot) { s.Operation = &cluster.Operation{UID: "1"} },
+			orderedComponent("gateway", "v1.1.0", phase), func(s *cluster.Snapshot) {
+				s.ComponentUpgrades[0].Status.Error = &refitv1alpha1.NodeError{Step: "verify", Message: "Job check failed"}
+			})
+		if got := (&view{s: s, op: s.Operation}).componentFailures(); len(got) != 1 || got[0].Message != want {
+			t.Errorf("the failures of a component that is %s are %+v, want %q", phase, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
@@ -15,7 +16,10 @@ func Resume(o Operation) (Decision, error) {
 		return Decision{Message: fmt.Sprintf("%s is not paused. %s", o.Name, current(o.Progress))}, nil
 	}
 	message := fmt.Sprintf("Resuming %s. `%s watch` shows the progress.", o.Name, o.Command)
-	if o.Progress.Nodes.Failed > 0 {
+	switch {
+	case slices.ContainsFunc(o.Progress.Failures, ofComponent):
+		message = fmt.Sprintf("%s is no longer paused, but a component failed: fix the cause, then run `%s retry`.", o.Name, o.Command)
+	case o.Progress.Nodes.Failed > 0:
 		message = fmt.Sprintf("%s is no longer paused, but one of its nodes failed: fix the cause, then run `%s retry`.", o.Name, o.Command)
 	}
 	return Decision{Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Paused = false }, Message: message}, nil

@@ -2,16 +2,17 @@ package verbs
 
 import (
 	"fmt"
+	"slices"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// Retry lets failed and skipped nodes try again.
+// Retry lets failed and skipped nodes, and failed components, try again.
 func Retry(o Operation) (Decision, error) {
 	switch {
-	case o.Progress.Nodes.Failed+o.Progress.Nodes.Skipped == 0:
+	case o.Progress.Nodes.Failed+o.Progress.Nodes.Skipped == 0 && !slices.ContainsFunc(o.Progress.Failures, ofComponent):
 		return Decision{Message: fmt.Sprintf("No node of %s failed or was skipped: nothing to retry. %s", o.Name, current(o.Progress))}, nil
 	case o.Status.ObservedGeneration < o.Generation:
 		return Decision{Message: fmt.Sprintf("%s has just been changed, and the controllers have not observed it yet: they will retry.", o.Name)}, nil
@@ -22,12 +23,17 @@ func Retry(o Operation) (Decision, error) {
 	}, nil
 }
 
-// failedAt lists the nodes that try again.
+func ofComponent(f cliv1alpha1.NodeFailure) bool { return f.Component != "" }
+
+// failedAt lists the nodes and components that try again.
 func failedAt(o *cliv1alpha1.Operation) string {
 	names := make([]string, 0, len(o.Failures))
 	for i := range o.Failures {
 		f := &o.Failures[i]
 		name := f.Node
+		if ofComponent(*f) {
+			name = "component " + f.Component
+		}
 		if f.Step != "" {
 			name += " at " + f.Step
 		}

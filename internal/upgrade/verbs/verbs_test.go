@@ -24,6 +24,10 @@ func failed(_ *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) {
 	o.Failures = []cliv1alpha1.NodeFailure{{Node: "worker-1", Step: "swap-kubelet"}}
 }
 
+func failedComponent(_ *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) {
+	o.Failures = []cliv1alpha1.NodeFailure{{Component: "gateway", Step: "verify"}}
+}
+
 func unobserved(u *refitv1alpha1.ClusterUpgrade, _ *cliv1alpha1.Operation) { u.Generation = 2 }
 
 func active(_ *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) {
@@ -45,9 +49,11 @@ func TestVerbs(t *testing.T) {
 		"pause an aborted one":      {verb: verbs.Pause, situations: []situation{aborted}, err: "being aborted"},
 		"resume":                    {verb: verbs.Resume, situations: []situation{paused}, want: &spec{}, says: "`refit watch`"},
 		"resume with a failed node": {verb: verbs.Resume, situations: []situation{paused, failed}, want: &spec{}, says: "`refit retry`"},
+		"resume, component failed":  {verb: verbs.Resume, situations: []situation{paused, failedComponent}, want: &spec{}, says: "a component failed"},
 		"resume a running one":      {verb: verbs.Resume, says: "not paused"},
 		"resume an aborted one":     {verb: verbs.Resume, situations: []situation{paused, aborted}, err: "being aborted"},
 		"retry":                     {verb: verbs.Retry, situations: []situation{failed}, want: &spec{Retry: 1}, exact: true, says: "worker-1 at swap-kubelet"},
+		"retry a component":         {verb: verbs.Retry, situations: []situation{failedComponent}, want: &spec{Retry: 1}, exact: true, says: "component gateway at verify"},
 		"retry a paused one":        {verb: verbs.Retry, situations: []situation{failed, paused}, want: &spec{Retry: 1, Paused: true}, exact: true, says: "`refit resume`"},
 		"retry without a failure":   {verb: verbs.Retry, says: "nothing to retry"},
 		"retry twice in a row":      {verb: verbs.Retry, situations: []situation{failed, unobserved}, says: "just been changed"},
