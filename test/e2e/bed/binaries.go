@@ -27,7 +27,8 @@ var (
 		p.Agent, errs[2] = compile("refit-agent", "refit-agent")
 		return p, errors.Join(errs[:]...)
 	})
-	builtCrashing = sync.OnceValues(func() (string, error) { return compile("refit-agent", "refit-agent-crashpoints", "-tags=crashpoints") })
+	builtComponents = sync.OnceValues(func() (string, error) { return compile("refit-components", "refit-components") })
+	builtCrashing   = sync.OnceValues(func() (string, error) { return compile("refit-agent", "refit-agent-crashpoints", "-tags=crashpoints") })
 )
 
 // Build builds the binaries as users get them, once.
@@ -36,6 +37,15 @@ func Build(t *testing.T) Binaries {
 	p, err := built()
 	Must(t, err)
 	return p
+}
+
+// BuildComponents builds refit-components, once. It links Helm, so tests that need no components do
+// without it.
+func BuildComponents(t *testing.T) string {
+	t.Helper()
+	binary, err := builtComponents()
+	Must(t, err)
+	return binary
 }
 
 // BuildCrashing builds an agent with crash points, once.

@@ -1,12 +1,13 @@
 package bed
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -30,19 +31,41 @@ func (b *Bed) CreateRelease(t *testing.T, version string) *Release {
 	if r := b.releases[version]; r != nil {
 		return r
 	}
-	dir, file := filepath.Join(b.Dir, version), filepath.Join(b.Dir, version+".json")
+	r := b.createRelease(t, version, filepath.Join(b.Dir, version), nil)
+	b.releases[version] = r
+	return r
+}
+
+// CreateComponentsRelease is CreateRelease with components of a file, whose images are in these
+// archives.
+func (b *Bed) CreateComponentsRelease(t *testing.T, version, components string, archives ...string) *Release {
+	t.Helper()
+	dir := filepath.Join(b.Dir, version+"-components")
+	Must(t, os.Mkdir(dir, 0o755))
+	for i, archive := range archives {
+		content, err := os.ReadFile(archive)
+		Must(t, err)
+		Must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("component-%d.tar", i)), content, 0o644))
+	}
+	return b.createRelease(t, version, dir, []string{"--components", components})
+}
+
+func (b *Bed) createRelease(t *testing.T, version, dir string, flags []string) *Release {
+	t.Helper()
 	parts, err := b.Release(t.Context(), version)
 	Must(t, err)
 	Must(t, parts.Collect(dir))
+	file := dir + ".json"
 	// CNI plugins do not report their version, so it is a flag.
-	Must(t, os.WriteFile(file, Run(t, b.Refit, "release", "create", "--from", dir, "--kubernetes", version, "--cni-plugins", versions.CNIPlugins), 0o644))
+	argv := []string{"release", "create", "--from", dir, "--kubernetes", version, "--cni-plugins", versions.CNIPlugins}
+	Must(t, os.WriteFile(file, Run(t, b.Refit, append(argv, flags...)...), 0o644))
 	manifest := Run(t, b.Refit, "release", "sign", file, "--key", b.Key.Private)
-	_, err = b.Kubectl(t.Context(), strings.NewReader(string(manifest)), "apply", "--server-side", "--filename=-")
+	_, err = b.Kubectl(t.Context(), bytes.NewReader(manifest), "apply", "--server-side", "--filename=-")
 	Must(t, err)
+	documents := bytes.Split(manifest, []byte("\n---\n")) // charts precede the ClusterRelease
 	r := &Release{Parts: parts}
-	Must(t, r.read(manifest))
+	Must(t, r.read(documents[len(documents)-1]))
 	b.offer(dir, r.Payload)
-	b.releases[version] = r
 	return r
 }
 

@@ -14,6 +14,8 @@ type Site struct {
 	*Bed
 	// Standalone: no controller runs in the cluster.
 	Standalone bool
+	// Components: refit-components is installed, too.
+	Components bool
 }
 
 // NewSite creates a cluster that has the images, but neither Refit nor a workload.
@@ -38,6 +40,16 @@ func (s *Site) PrepareHost(ctx context.Context, n *cluster.Node) error {
 	return WriteOn(ctx, n, "/etc/refit/agent.yaml", fmt.Sprintf("kubeadm:\n  ignorePreflightErrors: [%s]\n", cluster.IgnoredPreflight))
 }
 
+// UseComponents imports the image of refit-components on the control plane nodes. Install then
+// installs it.
+func (s *Site) UseComponents(t *testing.T) {
+	t.Helper()
+	s.Components = true
+	for _, archive := range ComponentsImages(t) {
+		OnNodes(t, s.OfRole(cluster.RoleControlPlane), func(ctx context.Context, n *cluster.Node) error { return n.LoadImage(ctx, archive) })
+	}
+}
+
 // Install runs `refit install`.
 func (s *Site) Install(t *testing.T) {
 	t.Helper()
@@ -47,6 +59,9 @@ func (s *Site) Install(t *testing.T) {
 	}
 	if s.Standalone {
 		args = append(args, "--standalone")
+	}
+	if s.Components {
+		args = append(args, "--components")
 	}
 	s.RunRefit(t, args...)
 }
@@ -66,6 +81,9 @@ func (s *Site) Upgrade(t *testing.T, to string, more ...string) *Running {
 func (s *Site) describeIfFailed(t *testing.T) {
 	t.Helper()
 	s.LogIfFailed(t, "clusterupgrades", "nodeupgrades", "etcdbackups")
+	if s.Components {
+		s.LogIfFailed(t, "components", "componentupgrades")
+	}
 	if !t.Failed() || s.Gone() {
 		return
 	}
@@ -73,6 +91,10 @@ func (s *Site) describeIfFailed(t *testing.T) {
 	defer cancel()
 	log, err := s.Kubectl(ctx, nil, "--namespace=refit-system", "logs", "--selector=app.kubernetes.io/name=refit-controller", "--prefix", "--tail=60")
 	t.Logf("the log of the controllers (%v):\n%s", err, log)
+	if s.Components {
+		log, err := s.Kubectl(ctx, nil, "--namespace=refit-components", "logs", "--selector=app.kubernetes.io/name=refit-components", "--prefix", "--tail=100")
+		t.Logf("the log of refit-components (%v):\n%s", err, log)
+	}
 	status, err := s.TryRefit(ctx, "status")
 	t.Logf("refit status (%v):\n%s", err, status)
 }

@@ -21,6 +21,9 @@ var (
 	NodeUpgrades = refitv1alpha1.GroupVersion.WithResource("nodeupgrades")
 	NodeReports  = refitv1alpha1.GroupVersion.WithResource("nodereports")
 	Releases     = refitv1alpha1.GroupVersion.WithResource("clusterreleases")
+
+	Components        = refitv1alpha1.GroupVersion.WithResource("components")
+	ComponentUpgrades = refitv1alpha1.GroupVersion.WithResource("componentupgrades")
 )
 
 // Get reads one object.
