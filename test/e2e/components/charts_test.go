@@ -44,10 +44,14 @@ func (s *site) installCharts(t *testing.T) {
 	install("kube-system", metricsServer, s.metrics[0].Chart,
 		"--set=image.tag="+tagOf(s.metrics[0]), "--set-json=args="+userArgs, "--set-json=resources="+userResources)
 	install(lwsNamespace, lws, s.lws[0].Chart,
-		"--set=image.manager.tag="+tagOf(s.lws[0]), "--set=image.manager.pullPolicy=IfNotPresent", "--set-json=resources="+userResources)
+		"--set=image.manager.tag="+tagOf(s.lws[0]), "--set=image.manager.pullPolicy=IfNotPresent", "--set-json=resources="+userResources,
+		fmt.Sprintf("--set=replicaCount=%d", s.replicas()))
 	s.installed = s.releases(t)
 	s.createObjects(t)
 }
+
+// replicas is the user's number of replicas of LeaderWorkerSet: one per worker.
+func (s *site) replicas() int { return s.Spec().Workers }
 
 func tagOf(addon builder.Addon) string { return "v" + addon.Version }
 
@@ -102,7 +106,7 @@ spec: {adopt: true, values: {args: %s, resources: %s}}
 apiVersion: refit.dev/v1alpha1
 kind: Component
 metadata: {name: lws}
-spec: {adopt: true, values: {resources: %s}}
+spec: {adopt: true, values: {resources: %s, replicaCount: %d}}
 ---
 apiVersion: refit.dev/v1alpha1
 kind: Component
@@ -113,5 +117,5 @@ apiVersion: refit.dev/v1alpha1
 kind: Component
 metadata: {name: fluxed}
 spec: {manage: Observe}
-`, userArgs, userResources, userResources, greeting), "apply", "--server-side", "--filename=-")
+`, userArgs, userResources, userResources, s.replicas(), greeting), "apply", "--server-side", "--filename=-")
 }

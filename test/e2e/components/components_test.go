@@ -45,8 +45,10 @@ func upgradeWithKubernetes(t *testing.T, spec cluster.Spec) {
 		t.Errorf("the plan took %.1f s", took)
 	}
 
+	frozen, admitted := s.admitThings(t), s.admitSets(t)
 	up := s.Upgrade(t, newer)
 	s.isRolledBack(t, before)
+	s.wasFrozen(t, frozen)
 	s.adopt(t, "hello")
 	s.offered(t)
 	must(t, mentions(s.RunRefit(t, "retry"), "component made at verify"))
@@ -56,6 +58,8 @@ func upgradeWithKubernetes(t *testing.T, spec cluster.Spec) {
 	show(t, "components_upgrade", time.Since(up.Started).Seconds(), "s")
 
 	s.isUpgraded(t, before)
+	s.wasFrozen(t, frozen)
+	s.wereAdmitted(t, admitted)
 	s.IsAt(t, r)
 	s.showFigures(t)
 	show(t, "components_test", time.Since(begun).Seconds(), "s")

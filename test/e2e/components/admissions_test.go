@@ -1,0 +1,131 @@
+//go:build e2e
+
+package components
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/refit-dev/refit/test/e2e/bed"
+)
+
+// admissions creates an object ten times a second, as dry runs, and records the results.
+type admissions struct {
+	mu      sync.Mutex
+	results []admission
+	stop    func()
+}
+
+type admission struct {
+	at  time.Time
+	err error
+}
+
+const admissionInterval = 100 * time.Millisecond
+
+// admit starts to create objects of a resource in the namespace default.
+func (s *site) admit(t *testing.T, resource schema.GroupVersionResource, kind string, spec map[string]any) *admissions {
+	t.Helper()
+	a := &admissions{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": resource.GroupVersion().String(), "kind": kind, "metadata": map[string]any{"name": "admitted", "namespace": "default"}, "spec": spec,
+	}}
+	running.Go(func() {
+		for tick := time.NewTicker(admissionInterval); ctx.Err() == nil; {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+				running.Go(func() {
+					started := time.Now()
+					short, done := bed.Soon(ctx)
+					defer done()
+					_, err := s.Objects.Resource(resource).Namespace("default").Create(short, object.DeepCopy(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+					a.mu.Lock()
+					defer a.mu.Unlock()
+					a.results = append(a.results, admission{started, err})
+				})
+			}
+		}
+	})
+	a.stop = func() { cancel(); running.Wait() }
+	t.Cleanup(a.stop)
+	return a
+}
+
+// during returns how many admissions began while a component was upgraded, and the errors of those
+// that failed.
+func (s *site) during(t *testing.T, a *admissions, name string) (all int, failed []error) {
+	t.Helper()
+	status := s.upgrade(t, name).Status
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, result := range a.results {
+		if result.at.Before(status.StartTime.Time) || result.at.After(status.CompletionTime.Time) {
+			continue
+		}
+		all++
+		if result.err != nil {
+			failed = append(failed, result.err)
+		}
+	}
+	return all, failed
+}
+
+// admitThings creates objects that the freeze of the made chart denies.
+func (s *site) admitThings(t *testing.T) *admissions {
+	t.Helper()
+	resource := schema.GroupVersionResource{Group: "made.test", Version: "v1", Resource: "things"}
+	return s.admit(t, resource, "Thing", map[string]any{"size": int64(1)})
+}
+
+// admitSets creates objects that the webhooks of LeaderWorkerSet admit.
+func (s *site) admitSets(t *testing.T) *admissions {
+	t.Helper()
+	resource := schema.GroupVersionResource{Group: "leaderworkerset.x-k8s.io", Version: "v1", Resource: "leaderworkersets"}
+	container := map[string]any{"name": "main", "image": "main"}
+	return s.admit(t, resource, "LeaderWorkerSet", map[string]any{"leaderWorkerTemplate": map[string]any{
+		"workerTemplate": map[string]any{"spec": map[string]any{"containers": []any{container}}},
+	}})
+}
+
+// wasFrozen fails unless the last upgrade of the made chart denied changes, and nothing else did.
+func (s *site) wasFrozen(t *testing.T, a *admissions) {
+	t.Helper()
+	all, failed := s.during(t, a, made)
+	denied := 0
+	for _, err := range failed {
+		if strings.Contains(err.Error(), "refit-freeze-made") {
+			denied++
+		} else {
+			t.Errorf("not denied by the freeze: %v", err)
+		}
+	}
+	t.Logf("the freeze denied %d of %d requests", denied, all)
+	if denied == 0 {
+		t.Error("the freeze denied nothing")
+	}
+}
+
+// wereAdmitted prints how many admissions failed while LeaderWorkerSet was upgraded. With two
+// replicas of its webhooks, none may fail.
+func (s *site) wereAdmitted(t *testing.T, a *admissions) {
+	t.Helper()
+	all, failed := s.during(t, a, lws)
+	show(t, "components_admissions", float64(all), "requests")
+	show(t, "components_admissions_failed", float64(len(failed)), "requests")
+	for _, err := range failed[:min(len(failed), 5)] {
+		t.Logf("an admission failed: %v", err)
+	}
+	if len(failed) > 0 && s.replicas() > 1 {
+		t.Errorf("%d of %d admissions failed", len(failed), all)
+	}
+}
