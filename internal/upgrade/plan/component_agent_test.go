@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +45,9 @@ type componentAgent struct {
 	// valuesChanged is set once the user has changed values: the plan's hash may then change with
 	// everything.
 	valuesChanged bool
+
+	inputs string
+	offers map[string][]refitv1alpha1.ComponentOffer
 }
 
 // newRelease is a ClusterRelease with the components of the scenario.
@@ -103,6 +107,39 @@ func (w *world) publishOffers() {
 	if w.op.Plan != nil && !w.op.Ended {
 		plan = w.op.Plan.Components
 	}
+	if inputs := w.offerInputs(current); inputs != w.componentAgent.inputs {
+		w.componentAgent.inputs, w.componentAgent.offers = inputs, w.offers(current, installed, plan)
+	}
+	offers := w.componentAgent.offers
+	for _, c := range w.components {
+		status := refitv1alpha1.ComponentStatus{Owner: refitv1alpha1.OwnerNone, Offers: offers[c.name]}
+		if c.installed != "" {
+			status.Owner = refitv1alpha1.OwnerRefit
+			status.Installed = &refitv1alpha1.InstalledComponent{Version: c.installed, Namespace: c.name, Name: c.name, Revision: 1}
+		}
+		if c.observed == nil || !reflect.DeepEqual(c.observed.Status, status) {
+			c.observed = &cluster.Component{Name: c.name, Manage: refitv1alpha1.ManageRefit, Status: status, ByRefit: c.installed != ""}
+			w.componentsChanged()
+		}
+	}
+}
+
+// offerInputs is what the offers depend on: to compute them again at each tick takes most of the
+// time of a simulation.
+func (w *world) offerInputs(current string) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %p %t %t", current, w.op.Plan, w.op.Ended, w.componentAgent.problem)
+	for _, c := range w.components {
+		fmt.Fprintf(&text, " %s@%s/%d", c.name, c.installed, c.values)
+	}
+	for i := range w.releases {
+		fmt.Fprintf(&text, " %s", w.releases[i].Name)
+	}
+	return text.String()
+}
+
+// offers are the offers of each component.
+func (w *world) offers(current string, installed []component.Installed, plan []refitv1alpha1.PlannedComponent) map[string][]refitv1alpha1.ComponentOffer {
 	offers := map[string][]refitv1alpha1.ComponentOffer{}
 	for i := range w.releases {
 		r := &w.releases[i]
@@ -117,17 +154,7 @@ func (w *world) publishOffers() {
 			}
 		}
 	}
-	for _, c := range w.components {
-		status := refitv1alpha1.ComponentStatus{Owner: refitv1alpha1.OwnerNone, Offers: offers[c.name]}
-		if c.installed != "" {
-			status.Owner = refitv1alpha1.OwnerRefit
-			status.Installed = &refitv1alpha1.InstalledComponent{Version: c.installed, Namespace: c.name, Name: c.name, Revision: 1}
-		}
-		if c.observed == nil || !reflect.DeepEqual(c.observed.Status, status) {
-			c.observed = &cluster.Component{Name: c.name, Manage: refitv1alpha1.ManageRefit, Status: status, ByRefit: c.installed != ""}
-			w.componentsChanged()
-		}
-	}
+	return offers
 }
 
 func (w *world) offer(p *component.Wanted, r *cluster.Release) refitv1alpha1.ComponentOffer {
