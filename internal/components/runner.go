@@ -32,18 +32,24 @@ type Runner struct {
 	limit    func(component.Step) time.Duration
 }
 
+// maxRereads bounds how often a journal that another process writes is read again at once.
+const maxRereads = 3
+
 // Run executes the order of a component until it ends, waits for another order, or the context
-// ends. A nil error means that there is nothing to do until the order changes.
+// ends. A nil error means that there is nothing to do until the order changes; after an error the
+// caller waits and calls it again.
 func (r *Runner) Run(ctx context.Context, name string) error {
-	for {
+	for rereads := 0; ; {
 		again, err := r.move(ctx, name)
-		if errors.Is(err, errSecondWriter) {
+		if errors.Is(err, errSecondWriter) && rereads < maxRereads {
+			rereads++
 			r.log.WarnContext(ctx, "Journal changed, reading it again", "component", name)
 			continue
 		}
 		if err != nil || !again {
 			return err
 		}
+		rereads = 0
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
