@@ -71,9 +71,10 @@ func (c realChart) report(t *testing.T, name string, every int) {
 func (l *lane) places(name string, every int) {
 	l.t.Helper()
 	kills := 0
-	for n := 0; n < 2*max(l.upgraded.writes, l.rolledBack.writes); n += every {
+	for n := 0; n < l.lastPlace(); n += every {
 		kills += l.cycle(n)
 	}
+	report(l.t, name+"_distance", float64(every), "places")
 	report(l.t, name+"_places", float64(2*(l.upgraded.writes+l.rolledBack.writes)), "places")
 	report(l.t, name+"_kills", float64(kills), "kills")
 }

@@ -27,12 +27,12 @@ func TestAPausedLeader(t *testing.T) {
 	counted := &apiserver.Killer{}
 	l.run(steps[2:], counted)
 	pauses, lateWrites := 0, int64(0)
-	for at := 1; at < counted.Writes(); at += 2 * every(4) {
+	for at := 1; at < counted.Writes(); at += 2 * every(3) {
 		l.run(l.rollback(), &apiserver.Killer{})
 		steps := l.upgrade()
 		l.run(steps[:2], &apiserver.Killer{})
 		p := &pauser{at: int64(at), paused: make(chan struct{}), wake: make(chan struct{})}
-		lease, lose := losable(t, at%4 == 1)
+		lease, lose := losable(t, pauses%2 == 0)
 		former := helm.New(lease, p.config(l.config), l.release, slog.DiscardHandler)
 		ended := make(chan error, 1)
 		go func() { ended <- steps[2].run(bounded(t), former) }()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 
@@ -16,8 +17,14 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// lanes is the number of releases that are upgraded in parallel.
-const lanes = 4
+// lanes returns the number of releases that are upgraded in parallel. Each of them needs a run
+// without a kill.
+func lanes() int {
+	if isFull() {
+		return 4
+	}
+	return 2
+}
 
 // isFull reports whether everything is tested, which takes minutes and downloads charts.
 func isFull() bool { return os.Getenv("REFIT_COMPONENTS_FULL") != "" }
@@ -28,6 +35,9 @@ func full(t *testing.T) {
 		t.Skip("it takes minutes: run make e2e-components-full")
 	}
 }
+
+// shortDistance is odd, so that both places of a write are tested.
+const shortDistance = 17
 
 // every returns 1 if everything is tested, otherwise the distance between the tested places.
 func every(distance int) int {
@@ -71,12 +81,12 @@ func matrix(t *testing.T, begin func(t *testing.T) *lane) int {
 	t.Helper()
 	var kills atomic.Int64
 	t.Run("lanes", func(t *testing.T) {
-		for i := range lanes {
+		for i := range lanes() {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
 				l := begin(t)
 				l.upgraded, l.rolledBack = l.clean(l.upgrade()), l.clean(l.rollback())
-				for n := i; n < 2*max(l.upgraded.writes, l.rolledBack.writes); n += lanes * every(11) {
+				for n := i * every(shortDistance); n < l.lastPlace(); n += lanes() * every(shortDistance) {
 					kills.Add(int64(l.cycle(n)))
 				}
 			})
@@ -85,11 +95,14 @@ func matrix(t *testing.T, begin func(t *testing.T) *lane) int {
 	return int(kills.Load())
 }
 
+// lastPlace returns the number of places of the longer direction: two of each write.
+func (l *lane) lastPlace() int { return 2 * max(l.upgraded.writes, l.rolledBack.writes) }
+
 // cycle kills write n/2+1 of an upgrade and of the rollback that follows, and returns the number of
 // kills. Odd numbers kill after the write.
 func (l *lane) cycle(n int) int {
 	l.t.Helper()
-	kills := 0
+	kills, started := 0, time.Now()
 	for _, direction := range []struct {
 		name  string
 		steps []step
@@ -104,7 +117,7 @@ func (l *lane) cycle(n int) int {
 		if killedIn != "" {
 			kills++
 			tally.kill(l.to.Chart.Name)
-			l.t.Logf("%s, in %s", situation, killedIn)
+			l.t.Logf("place %d of %d: %s, in %s", n+1, l.lastPlace(), situation, killedIn)
 		}
 		l.same(direction.clean, situation)
 		if l.t.Failed() {
@@ -112,6 +125,7 @@ func (l *lane) cycle(n int) int {
 		}
 	}
 	must(l.t, l.client(&apiserver.Killer{}).Prune(bounded(l.t), 2))
+	l.t.Logf("place %d of %d took %.1f s", n+1, l.lastPlace(), time.Since(started).Seconds())
 	return kills
 }
 
@@ -129,9 +143,11 @@ func TestKilledInstallations(t *testing.T) {
 	counted := &apiserver.Killer{}
 	clean := install(counted).outcome()
 	kills := 0
-	for n := 0; n < 2*counted.Writes(); n += every(5) {
+	for n := 0; n < 2*counted.Writes(); n += every(7) {
 		kills++
+		tally.kill(to.Name)
 		k := &apiserver.Killer{At: n/2 + 1, After: n%2 == 1}
+		t.Logf("place %d of %d", n+1, 2*counted.Writes())
 		install(k).same(clean, fmt.Sprintf("killed at write %d (after: %v)", k.At, k.After))
 	}
 	report(t, "helm_install_kills", float64(kills), "kills")

@@ -70,8 +70,12 @@ func TestAClusterRoleWithANamespace(t *testing.T) {
 	versions := map[string]string{
 		"none": "", "that of the release": `, namespace: "{{ .Release.Namespace }}"`, "another": ", namespace: kube-system",
 	}
+	short := map[string]string{"none": "another", "another": "that of the release", "that of the release": "none"}
 	for before, old := range versions {
 		for after, to := range versions {
+			if !isFull() && short[before] != after {
+				continue
+			}
 			t.Run(before+" to "+after, func(t *testing.T) {
 				t.Parallel()
 				l := laneOf(t, with(t, "1", strings.Replace(role, "NAMESPACE", old, 1)), with(t, "2", strings.Replace(role, "NAMESPACE", to, 1)))
@@ -335,7 +339,7 @@ func TestAnUpgradeOfAnotherClientMeanwhile(t *testing.T) {
 func TestAContextThatEnds(t *testing.T) {
 	t.Parallel()
 	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
-	for at := 1; at < 9; at += every(3) {
+	for at := 1; at < 9; at += every(5) {
 		steps := l.upgrade()
 		l.run(steps[:2], &apiserver.Killer{})
 		ctx, cancel := context.WithCancel(bounded(t))
