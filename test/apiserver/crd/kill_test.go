@@ -17,7 +17,7 @@ const lanes = 4
 // rollback with the bytes of all objects in etcd as they were.
 func TestKilledActions(t *testing.T) {
 	t.Parallel()
-	var kills, cycles atomic.Int64
+	var kills, cycles, different atomic.Int64
 	t.Run("lanes", func(t *testing.T) {
 		for i := range lanes {
 			if !full() && i > 0 {
@@ -44,8 +44,10 @@ func TestKilledActions(t *testing.T) {
 						k := &apiserver.Killer{At: n/2 + 1, After: n%2 == 1}
 						if l.run(a, k) {
 							kills.Add(1)
+							t.Logf("place %d of %d: %s killed at write %d (after: %v)", n+1, 2*writes, a.name, k.At, k.After)
 						}
 						if got := l.state(); got != states[j] {
+							different.Add(1)
 							t.Fatalf("%s killed at write %d (after: %v):\n%s\nwant\n%s", a.name, k.At, k.After, got, states[j])
 						}
 					}
@@ -56,6 +58,7 @@ func TestKilledActions(t *testing.T) {
 		}
 	})
 	report(t, "crd_kills", float64(kills.Load()), "kills")
+	report(t, "crd_killed_states_that_differ", float64(different.Load()), "states")
 	report(t, "crd_lossless_rollbacks", float64(cycles.Load()), "rollbacks")
 }
 
