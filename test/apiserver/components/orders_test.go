@@ -167,7 +167,7 @@ func TestOrdersDuringAnUpgrade(t *testing.T) {
 	m.installOld()
 	m.options.Limit = func(step component.Step) time.Duration {
 		if step.Name == "wave-rest" {
-			return 15 * time.Second // for Helm on a busy machine
+			return 5 * time.Second
 		}
 		return step.Limit
 	}

@@ -38,7 +38,7 @@ import (
 )
 
 const (
-	patience = 2 * time.Minute // the machine may be busy
+	patience = 10 * time.Minute // the machine may be busy
 	sequence = 7
 )
 
@@ -74,7 +74,7 @@ func newBed(t *testing.T) *bed {
 	b := &bed{t: t, server: s, config: config, client: c, key: artifact.NewKey()}
 	b.options = components.Options{
 		Keys: b.keys(), Log: slog.New(slog.NewTextHandler(logs{t}, nil)), Lease: func(ctx context.Context) context.Context { return ctx },
-		Limit: func(step component.Step) time.Duration { return min(step.Limit, time.Minute) },
+		Limit: func(step component.Step) time.Duration { return min(step.Limit, patience) },
 	}
 	b.rollOut()
 	return b
