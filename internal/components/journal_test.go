@@ -40,7 +40,10 @@ func TestAJournalThatAnotherProcessKeepsWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	writes := 0
-	order := &refitv1alpha1.ComponentUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "app"}, Spec: refitv1alpha1.ComponentUpgradeSpec{Sequence: 1, Permit: refitv1alpha1.PermitApply}}
+	order := &refitv1alpha1.ComponentUpgrade{
+		ObjectMeta: metav1.ObjectMeta{Name: "app"},
+		Spec:       refitv1alpha1.ComponentUpgradeSpec{Sequence: 1, Permit: refitv1alpha1.PermitApply},
+	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(order).WithStatusSubresource(order).WithInterceptorFuncs(interceptor.Funcs{
 		SubResourceUpdate: func(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
 			writes++

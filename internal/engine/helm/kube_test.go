@@ -23,7 +23,8 @@ func (w *slowWaiter) WatchUntilReady(_ kube.ResourceList, timeout time.Duration)
 }
 
 func hookOf(group, kind string) kube.ResourceList {
-	return kube.ResourceList{{Name: "a", Mapping: &meta.RESTMapping{GroupVersionKind: schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}, Scope: meta.RESTScopeNamespace}}}
+	gvk := schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}
+	return kube.ResourceList{{Name: "a", Mapping: &meta.RESTMapping{GroupVersionKind: gvk, Scope: meta.RESTScopeNamespace}}}
 }
 
 func TestOnlyTheTimeOfHooksCounts(t *testing.T) {
