@@ -55,7 +55,7 @@ func (s *site) replicas() int { return s.Spec().Workers }
 
 func tagOf(addon builder.Addon) string { return "v" + addon.Version }
 
-// componentsFile writes the file of a publisher. LeaderWorkerSet 0.7 is said not to run on the
+// componentsFile writes the file of a publisher. The matrix excludes LeaderWorkerSet 0.7 from the
 // newer Kubernetes, so that its upgrade precedes the control plane.
 func (s *site) componentsFile(t *testing.T) string {
 	t.Helper()

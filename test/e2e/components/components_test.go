@@ -59,9 +59,8 @@ func upgradeWithKubernetes(t *testing.T, spec cluster.Spec) {
 
 	s.isUpgraded(t, before)
 	s.wasFrozen(t, frozen)
-	s.wereAdmitted(t, admitted)
 	s.IsAt(t, r)
-	s.showFigures(t)
+	s.showFigures(t, admitted)
 	show(t, "components_test", time.Since(begun).Seconds(), "s")
 }
 

@@ -5,6 +5,7 @@ package components
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,8 +18,8 @@ import (
 const maxMemory = 250
 
 // showFigures prints how long each component took and how much memory refit-components used, and
-// compares one of them with Helm's own upgrade.
-func (s *site) showFigures(t *testing.T) {
+// compares them with Helm's own upgrades.
+func (s *site) showFigures(t *testing.T, admitted *admissions) {
 	t.Helper()
 	took := map[string]float64{}
 	for _, name := range []string{made, lws, metricsServer} {
@@ -29,8 +30,10 @@ func (s *site) showFigures(t *testing.T) {
 			t.Logf("%s: %s took %s", name, step.Name, step.CompletionTime.Sub(step.StartTime.Time))
 		}
 	}
+	upgraded := s.upgrade(t, lws).Status
+	admitted.show(t, "components_admissions", upgraded.StartTime.Time, upgraded.CompletionTime.Time)
 	s.showMemory(t)
-	s.compareWithHelm(t, took[metricsServer])
+	s.compareWithHelm(t, took, admitted)
 }
 
 // showMemory prints the peak of the resident memory of refit-components, from its processes on the
@@ -69,21 +72,33 @@ func (s *site) showMemory(t *testing.T) {
 	}
 }
 
-// compareWithHelm rolls metrics-server back and upgrades it again with Helm alone.
-func (s *site) compareWithHelm(t *testing.T, refit float64) {
+// compareWithHelm rolls components back and upgrades them again with Helm alone. LeaderWorkerSet is
+// rolled back to the revision of its adoption, which has no CRD that Helm could delete.
+func (s *site) compareWithHelm(t *testing.T, took map[string]float64, admitted *admissions) {
 	t.Helper()
-	namespace, wait := "--namespace=kube-system", []string{"--wait", "--timeout=5m"}
-	s.run(t, append([]string{"rollback", metricsServer, s.installed[metricsServer].Revision, namespace}, wait...)...)
-	begun := time.Now()
-	s.run(t, append([]string{
-		"upgrade", metricsServer, s.metrics[1].Chart, namespace, "--set=image.tag=" + tagOf(s.metrics[1]),
-		"--set-json=args=" + userArgs, "--set-json=resources=" + userResources,
-	}, wait...)...)
-	bare := time.Since(begun).Seconds()
-	show(t, "components_bare_metrics_server", bare, "s")
-	if limit := 1.25*bare + 10; refit > limit {
-		t.Errorf("the upgrade of metrics-server took %.0f s, the limit is %.0f s", refit, limit)
+	_, bare := s.bare(t, metricsServer, "kube-system", s.installed[metricsServer].Revision, s.metrics[1].Chart,
+		"--set=image.tag="+tagOf(s.metrics[1]), "--set-json=args="+userArgs, "--set-json=resources="+userResources)
+	if limit := 1.25*bare + 10; took[metricsServer] > limit {
+		t.Errorf("the upgrade of metrics-server took %.0f s, the limit is %.0f s", took[metricsServer], limit)
 	}
+	adopted, err := strconv.Atoi(s.installed[lws].Revision)
+	must(t, err)
+	begun, _ := s.bare(t, lws, lwsNamespace, strconv.Itoa(adopted+1), s.lws[1].Chart, "--set=image.manager.tag="+tagOf(s.lws[1]),
+		"--set=image.manager.pullPolicy=IfNotPresent", "--set-json=resources="+userResources, fmt.Sprintf("--set=replicaCount=%d", s.replicas()))
+	admitted.show(t, "components_bare_admissions", begun, time.Now())
+}
+
+// bare rolls a Helm release back, and returns when its upgrade with Helm began and how many seconds
+// it took.
+func (s *site) bare(t *testing.T, name, namespace, revision, chart string, values ...string) (begun time.Time, seconds float64) {
+	t.Helper()
+	wait := []string{"--namespace=" + namespace, "--wait", "--timeout=5m"}
+	s.run(t, slices.Concat([]string{"rollback", name, revision}, wait)...)
+	begun = time.Now()
+	s.run(t, slices.Concat([]string{"upgrade", name, chart}, values, wait)...)
+	seconds = time.Since(begun).Seconds()
+	show(t, "components_bare_"+strings.ReplaceAll(name, "-", "_"), seconds, "s")
+	return begun, seconds
 }
 
 // hasMetrics returns an error unless metrics-server has metrics of every node.
