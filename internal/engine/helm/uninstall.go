@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	rcommon "helm.sh/helm/v4/pkg/release/common"
 	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
@@ -27,7 +28,14 @@ func (c *Client) Uninstall(ctx context.Context, mark Mark) error {
 		found, ours := parseMark(r.Info.Description)
 		return ours && found.Operation == mark.Operation && found.Sequence == mark.Sequence
 	}
-	history = history[max(0, slices.IndexFunc(history, ours)):]
+	first := slices.IndexFunc(history, ours)
+	if first < 0 { // an earlier attempt was complete, or the release is somebody else's
+		if len(history) == 0 || history[len(history)-1].Info.Status == rcommon.StatusUninstalled {
+			return nil
+		}
+		first = 0
+	}
+	before, history := history[:first], history[first:]
 	for _, r := range history {
 		if !ours(r) {
 			return c.failed("uninstall", &NotInstalledError{Revision: r.Version, Description: r.Info.Description})
@@ -42,10 +50,27 @@ func (c *Client) Uninstall(ctx context.Context, mark Mark) error {
 			return c.failed("uninstall", err)
 		}
 	}
+	if err := s.uninstalledAgain(before); err != nil {
+		return c.failed("uninstall", err)
+	}
 	for _, r := range history { // the newest one last: it proves that the rest is ours
 		if _, err := s.store.Delete(s.Name, r.Version); err != nil {
 			return c.failed("uninstall", fmt.Errorf("cannot delete revision %d: %w", r.Version, err))
 		}
+	}
+	return nil
+}
+
+// uninstalledAgain restores the state of a release that was uninstalled before the installation,
+// which Helm marks as superseded.
+func (s *session) uninstalledAgain(before []*release.Release) error {
+	if len(before) == 0 || before[len(before)-1].Info.Status != rcommon.StatusSuperseded {
+		return nil
+	}
+	last := before[len(before)-1]
+	last.Info.Status = rcommon.StatusUninstalled
+	if err := s.store.Update(last); err != nil {
+		return fmt.Errorf("cannot restore revision %d: %w", last.Version, err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package components
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
+
+// journalUID is the part of a mark that differs between two equal upgrades.
+var journalUID = regexp.MustCompile(`refit/NAME\.[0-9a-f]+/`)
 
 // state returns everything of a component in the cluster, without what the server adds and without
 // its name: its objects, its CRD, Helm's record, and freezes.
@@ -38,7 +42,7 @@ func (m *made) state() string {
 	}
 	slices.Sort(documents)
 	documents = append(documents, m.definition(), m.record(), m.freezes())
-	return strings.ReplaceAll(strings.Join(documents, "---\n"), m.name, "NAME")
+	return journalUID.ReplaceAllString(strings.ReplaceAll(strings.Join(documents, "---\n"), m.name, "NAME"), "refit/NAME.UID/")
 }
 
 // stable returns an object without the fields that differ between equal objects.
