@@ -138,8 +138,8 @@ func (r *Runner) content(ctx context.Context, j *journal) (refitv1alpha1.Release
 
 var errRemove = fmt.Errorf("refit-components does not remove components yet: run `helm uninstall`")
 
-// cannotRun stores why an order cannot be executed, unless the cause may resolve itself. What is
-// frozen does not stay so: nothing goes on until somebody has acted.
+// cannotRun stores why an order cannot be executed, unless the cause may resolve itself. A
+// freeze is lifted: nothing goes on until somebody has acted.
 func (r *Runner) cannotRun(ctx context.Context, j *journal, err error) (bool, error) {
 	if ctx.Err() != nil || errors.Is(err, helm.ErrLeaseLost) || steps.Transient(err) {
 		return false, err

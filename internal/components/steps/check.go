@@ -139,8 +139,8 @@ func short(digest string) string { return digest[:min(len(digest), 19)] }
 // save saves what the later steps and a rollback need: the signed content, the values, the CRDs,
 // and the revision of the Helm release.
 func save(ctx context.Context, r *Run, _ component.Step) error {
-	// What is pending is not of this journal, which has not changed anything yet: its journal was
-	// deleted or given up.
+	// A pending action is not of this journal, which has not changed anything yet: its own was
+	// deleted or abandoned.
 	if mark, unlocked, err := r.helm().Unlock(ctx); err != nil {
 		return err
 	} else if unlocked {

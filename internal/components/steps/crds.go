@@ -20,8 +20,8 @@ func (r *Run) changes(ctx context.Context) ([]crd.Change, error) {
 	return r.saved.crds.Changes(found.Definitions...), nil
 }
 
-// ours returns the changes of CRDs that a rollback undoes. What somebody else has changed or
-// deleted since stays as it is: the rollback of everything else must not wait for it.
+// ours returns the changes of CRDs that a rollback undoes. A CRD that somebody else has changed
+// or deleted since stays as it is: the rollback of everything else must not wait for it.
 func (r *Run) ours(ctx context.Context) ([]crd.Change, error) {
 	changes, err := r.changes(ctx)
 	if err != nil {

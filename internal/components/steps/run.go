@@ -89,7 +89,7 @@ func (r *Run) helm() *helm.Client {
 
 func (r *Run) editor() *object.Editor { return &object.Editor{Client: r.client, Manager: Manager} }
 
-// uidChars are enough to tell the journals of one component apart.
+// uidChars are enough to distinguish the journals of one component.
 const uidChars = 8
 
 // mark identifies the Helm revision of a step. Sequences start again when a ComponentUpgrade is

@@ -18,7 +18,7 @@ const (
 
 // Accept returns the status after an order, or why the order is refused. An order that continues
 // the journal keeps it: one that only changes the permit, a retry, and one of another operation for
-// the same change if that has begun. Any other one starts a new journal, once the recorded steps
+// the same change if that has started. Any other one starts a new journal, once the recorded steps
 // have ended: an operation that orders a change which has ended has found that it is undone.
 func Accept(spec *refitv1alpha1.ComponentUpgradeSpec, status refitv1alpha1.ComponentUpgradeStatus) (refitv1alpha1.ComponentUpgradeStatus, *Refusal) {
 	if status.Order == nil {

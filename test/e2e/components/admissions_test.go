@@ -113,8 +113,8 @@ func (s *site) wasFrozen(t *testing.T, a *admissions) {
 	}
 }
 
-// show prints how many admissions failed in a period, and the errors of some. It sets no limit: what
-// refuses the connections is not known yet.
+// show prints how many admissions failed in a period, and the errors of some. It sets no
+// limit: what refuses the connections is not known yet.
 func (a *admissions) show(t *testing.T, figure string, from, to time.Time) {
 	t.Helper()
 	all, failed := a.between(from, to)
