@@ -13,9 +13,9 @@ import (
 
 var patchVersion = regexp.MustCompile(`^v1\.[0-9]+\.[0-9]+`)
 
-// readAll reads what is installed of all components, and the plans of operations that have not
-// ended. The status of the Components has the installed versions; own replaces it for one of them.
-// It reports whether all of them are known.
+// readAll reads what is installed of all components, from the status of each Component and from
+// what was read for this one, and the plans of operations that have not ended. It reports whether
+// all of them are known.
 func (v *view) readAll(ctx context.Context, reader client.Reader) (complete bool, err error) {
 	var list refitv1alpha1.ComponentList
 	if err := reader.List(ctx, &list); err != nil {
