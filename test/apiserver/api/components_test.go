@@ -142,7 +142,8 @@ func TestOrdersForComponents(t *testing.T) {
 		"apiVersion": "refit.dev/v1alpha1", "kind": "ComponentUpgrade", "metadata": object{"name": "liqo"},
 		"spec": object{
 			"operation": object{"name": "op", "uid": "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"}, "sequence": int64(1), "epoch": int64(1),
-			"release": object{"name": "r", "digest": hashA}, "version": "v1.2.0", "action": "Upgrade", "digest": hashA, "permit": "Apply",
+			"release": object{"name": "r", "digest": hashA}, "version": "v1.2.0", "action": "Upgrade",
+			"kubernetes": "v1.35.4", "digest": hashA, "permit": "Apply",
 		},
 	}
 	again := fields{"spec.sequence": int64(2), "spec.permit": "Rollback"}

@@ -52,7 +52,7 @@ func smallest(kind, name string) object {
 		"Component":      {},
 		"ComponentUpgrade": {
 			"operation": object{"name": "to-v1.36.3", "uid": "u-1"}, "sequence": int64(5), "epoch": int64(3), "action": "Upgrade", "version": "2.0.0",
-			"release": object{"name": "v1.36.3", "digest": hashA}, "digest": hashA, "permit": "Hold",
+			"release": object{"name": "v1.36.3", "digest": hashA}, "kubernetes": "v1.35.4", "digest": hashA, "permit": "Hold",
 		},
 	}[kind]
 	return object{"apiVersion": "refit.dev/v1alpha1", "kind": kind, "metadata": object{"name": name}, "spec": spec}

@@ -22,7 +22,7 @@ func backupBed(t *testing.T) *bed {
 	t.Helper()
 	b := newBed(t)
 	for _, kind := range []client.Object{&refitv1alpha1.EtcdBackup{}, &refitv1alpha1.BackupStore{}} {
-		must(t, b.DeleteAllOf(t.Context(), kind))
+		b.deleteAll(t, kind)
 	}
 	must(t, b.Create(t.Context(), etcdbackup.NewLocalStore([]string{recipient})))
 	return b

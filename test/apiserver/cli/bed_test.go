@@ -85,9 +85,26 @@ func newBed(t *testing.T) *bed {
 	b.Client = clientOf(t, b.Server)
 	b.kubeconfig = b.Kubeconfig(t, b.RESTConfig())
 	for _, kind := range []client.Object{&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &corev1.Node{}} {
-		must(t, b.DeleteAllOf(t.Context(), kind)) // of the previous test
+		b.deleteAll(t, kind) // of the previous test
 	}
 	return b
+}
+
+// deleteAll deletes all objects of a kind. The first request for a CRD is repeated: an API server
+// that has just started can leave one without an answer until its timeout of a minute.
+func (b *bed) deleteAll(t *testing.T, kind client.Object) {
+	t.Helper()
+	const attempts, patience = 3, 10 * time.Second
+	var err error
+	for range attempts {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		err = b.DeleteAllOf(ctx, kind)
+		cancel()
+		if err == nil {
+			return
+		}
+	}
+	t.Fatal(err)
 }
 
 // clientOf returns a client of a server with all permissions.

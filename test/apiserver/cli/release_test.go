@@ -19,7 +19,7 @@ func TestClusterReleaseIsAddedOnce(t *testing.T) {
 	objects, err := operations.NewClient(b.RESTConfig())
 	must(t, err)
 	c := &operations.Cluster{Client: objects, Now: time.Now}
-	must(t, b.DeleteAllOf(t.Context(), &refitv1alpha1.ClusterRelease{}))
+	b.deleteAll(t, &refitv1alpha1.ClusterRelease{})
 	if _, err := c.Release(t.Context(), "kubernetes-v1.36.3"); !apierrors.IsNotFound(err) {
 		t.Errorf("before: %v", err)
 	}
