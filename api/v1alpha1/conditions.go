@@ -153,6 +153,9 @@ const (
 	LabelRetry = "refit.dev/retry"
 )
 
+// LabelFreeze marks the admission policy and the binding of a freeze. Its value is the component.
+const LabelFreeze = "refit.dev/freeze"
+
 // Annotations that Refit sets on Nodes.
 const (
 	// AnnotationCordonedBy is the UID of the operation that cordoned the node. Refit uncordons only

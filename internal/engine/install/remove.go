@@ -3,6 +3,12 @@ package install
 import (
 	"context"
 	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
 // ErrNotInstalled is returned if no object of Refit exists in the cluster.
@@ -95,5 +101,30 @@ func (r *removeRun) removeComponents(ctx context.Context) error {
 	if err := r.delete(ctx, componentsRef); err != nil {
 		return err
 	}
-	return r.waitForPodsDeleted(ctx, ComponentsNamespace, componentsName, r.callbacks)
+	if err := r.waitForPodsDeleted(ctx, ComponentsNamespace, componentsName, r.callbacks); err != nil {
+		return err
+	}
+	return r.liftFreezes(ctx)
+}
+
+// liftFreezes lifts freezes that refit-components has left, for example because it was killed and
+// could not be started again: nobody else does.
+func (r *removeRun) liftFreezes(ctx context.Context) error {
+	isFreeze := func(o *unstructured.Unstructured) bool { return o.GetLabels()[refitv1alpha1.LabelFreeze] != "" }
+	for _, ref := range []Ref{
+		{APIVersion: "admissionregistration.k8s.io/v1", Resource: "validatingadmissionpolicybindings", Kind: "ValidatingAdmissionPolicyBinding"},
+		{APIVersion: "admissionregistration.k8s.io/v1", Resource: "validatingadmissionpolicies", Kind: "ValidatingAdmissionPolicy"},
+	} {
+		found, err := r.at(ref).List(ctx, metav1.ListOptions{LabelSelector: refitv1alpha1.LabelFreeze})
+		if err != nil {
+			return fmt.Errorf("cannot list freezes: %w", err)
+		}
+		for i := range found.Items {
+			ref.Name = found.Items[i].GetName()
+			if _, err := r.deleteIf(ctx, ref, isFreeze, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

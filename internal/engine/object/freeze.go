@@ -62,7 +62,7 @@ func (f *Freezer) apply(ctx context.Context, object client.Object) error {
 	if err := f.Client.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
 		return err
 	}
-	if live.GetLabels()[labelFreeze] != object.GetLabels()[labelFreeze] {
+	if live.GetLabels()[refitv1alpha1.LabelFreeze] != object.GetLabels()[refitv1alpha1.LabelFreeze] {
 		return fmt.Errorf("%s exists and was not created by Refit", object.GetName())
 	}
 	object.SetResourceVersion(live.GetResourceVersion())
@@ -89,18 +89,18 @@ func (f *Freezer) Thaw(ctx context.Context, component string) error {
 // Frozen returns the components that are frozen, or whose freeze was not completely lifted.
 func (f *Freezer) Frozen(ctx context.Context) (components []string, err error) {
 	var policies admissionregistrationv1.ValidatingAdmissionPolicyList
-	if err := f.Client.List(ctx, &policies, client.HasLabels{labelFreeze}); err != nil {
+	if err := f.Client.List(ctx, &policies, client.HasLabels{refitv1alpha1.LabelFreeze}); err != nil {
 		return nil, fmt.Errorf("cannot list the freezes: %w", err)
 	}
 	for i := range policies.Items {
-		components = append(components, policies.Items[i].Labels[labelFreeze])
+		components = append(components, policies.Items[i].Labels[refitv1alpha1.LabelFreeze])
 	}
 	var bindings admissionregistrationv1.ValidatingAdmissionPolicyBindingList
-	if err := f.Client.List(ctx, &bindings, client.HasLabels{labelFreeze}); err != nil {
+	if err := f.Client.List(ctx, &bindings, client.HasLabels{refitv1alpha1.LabelFreeze}); err != nil {
 		return nil, fmt.Errorf("cannot list the freezes: %w", err)
 	}
 	for i := range bindings.Items {
-		components = append(components, bindings.Items[i].Labels[labelFreeze])
+		components = append(components, bindings.Items[i].Labels[refitv1alpha1.LabelFreeze])
 	}
 	slices.Sort(components)
 	return slices.Compact(components), nil

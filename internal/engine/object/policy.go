@@ -14,9 +14,6 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// labelFreeze marks the objects of a freeze, so that what an upgrade left can be found.
-const labelFreeze = "refit.dev/freeze"
-
 // controllers are the ServiceAccounts of Kubernetes' own controllers. Without them, garbage
 // collection and the deletion of namespaces would wait for the end of the upgrade.
 const controllers = "kube-system"
@@ -53,7 +50,7 @@ func policyOf(component, client, namespace string, freeze refitv1alpha1.RecipeFr
 	isProbe := fmt.Sprintf("request.namespace == %q && request.name in [%q, %q]", namespace, name(component), probe)
 	return &admissionregistrationv1.ValidatingAdmissionPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicy"},
-		ObjectMeta: metav1.ObjectMeta{Name: name(component), Labels: map[string]string{labelFreeze: component}},
+		ObjectMeta: metav1.ObjectMeta{Name: name(component), Labels: map[string]string{refitv1alpha1.LabelFreeze: component}},
 		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy:    new(admissionregistrationv1.Fail),
 			MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: rules},
@@ -80,7 +77,7 @@ func ruleOf(group, resource string, operations ...admissionregistrationv1.Operat
 func bindingOf(component string) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
 	return &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicyBinding"},
-		ObjectMeta: metav1.ObjectMeta{Name: name(component), Labels: map[string]string{labelFreeze: component}},
+		ObjectMeta: metav1.ObjectMeta{Name: name(component), Labels: map[string]string{refitv1alpha1.LabelFreeze: component}},
 		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
 			PolicyName: name(component), ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
 		},

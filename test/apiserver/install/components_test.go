@@ -11,22 +11,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/install"
+	"github.com/refit-dev/refit/internal/engine/object"
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
 // components is the image of refit-components.
 const components = "registry.example/refit-components:v0.1.0"
 
-// usedComponents creates a Component with a finalizer, a chart and the record of a Helm release.
+// usedComponents creates a Component with a finalizer, a chart, the record of a Helm release, and a
+// freeze that was not lifted.
 func (b *bed) usedComponents(t *testing.T) {
 	t.Helper()
 	component := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "refit.dev/v1alpha1", "kind": "Component", "metadata": map[string]any{"name": "liqo", "finalizers": []any{"refit.dev/component"}},
 	}}
-	client := b.objects.Resource(schema.GroupVersionResource{Group: "refit.dev", Version: "v1alpha1", Resource: "components"})
-	_, err := client.Create(t.Context(), component, metav1.CreateOptions{})
+	kind := schema.GroupVersionResource{Group: "refit.dev", Version: "v1alpha1", Resource: "components"}
+	_, err := b.objects.Resource(kind).Create(t.Context(), component, metav1.CreateOptions{})
 	must(t, err)
 	chart := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "refit-chart-0123"}, Immutable: new(true)}
 	_, err = b.client.CoreV1().ConfigMaps("refit-components").Create(t.Context(), chart, metav1.CreateOptions{})
@@ -35,6 +39,21 @@ func (b *bed) usedComponents(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "sh.helm.release.v1.liqo.v1"}, Type: "helm.sh/release.v1",
 	}, metav1.CreateOptions{})
 	must(t, err)
+	freezer, err := client.New(b.RESTConfig(), client.Options{})
+	must(t, err)
+	must(t, (&object.Freezer{Client: freezer, Username: "somebody", Namespace: "refit-components", Manager: "refit-components"}).Freeze(t.Context(), "liqo",
+		refitv1alpha1.RecipeFreeze{Deny: refitv1alpha1.RecipeDeny{Operations: []string{"CREATE"}, Resources: []string{"foreignclusters.core.liqo.io"}}}))
+}
+
+// freezes counts the objects of freezes.
+func (b *bed) freezes(t *testing.T) int {
+	t.Helper()
+	only := metav1.ListOptions{LabelSelector: refitv1alpha1.LabelFreeze}
+	policies, err := b.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().List(t.Context(), only)
+	must(t, err)
+	bindings, err := b.client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(t.Context(), only)
+	must(t, err)
+	return len(policies.Items) + len(bindings.Items)
 }
 
 // refit-components is installed on request, kept, and removed on request. Its namespace, with the

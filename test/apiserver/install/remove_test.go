@@ -109,6 +109,9 @@ func TestARemovalLeavesNothing(t *testing.T) {
 			t.Errorf("%v %q", states, h.lines)
 		}
 		b.nothingLeft(t)
+		if left := b.freezes(t); left > 0 {
+			t.Errorf("%d objects of freezes are left", left)
+		}
 		// What Helm installed is not Refit's.
 		_, err = b.client.CoreV1().Secrets("default").Get(t.Context(), "sh.helm.release.v1.liqo.v1", metav1.GetOptions{})
 		must(t, err)
