@@ -1,7 +1,6 @@
 package components
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/version"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,10 +22,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/components/offer"
 	"github.com/refit-dev/refit/internal/components/steps"
-	"github.com/refit-dev/refit/internal/engine/crd"
-	"github.com/refit-dev/refit/internal/engine/helm"
 	"github.com/refit-dev/refit/internal/upgrade/component"
-	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 const (
@@ -61,46 +56,6 @@ func newScheme() (*runtime.Scheme, error) {
 // NewReconciler returns a Reconciler whose client reads from the API server.
 func NewReconciler(c client.Client, config *rest.Config, o Options) *Reconciler {
 	return &Reconciler{client: c, config: config, source: &source{reader: c, keys: o.Keys}, log: o.Log, now: time.Now}
-}
-
-// releases are the ClusterReleases of the cluster.
-type releases struct {
-	verified []verified
-	refused  []string // each with the reason
-}
-
-// releases reads all ClusterReleases, the oldest Kubernetes version first.
-func (r *Reconciler) releases(ctx context.Context) (out releases, err error) {
-	var list refitv1alpha1.ClusterReleaseList
-	if err := r.client.List(ctx, &list); err != nil {
-		return out, fmt.Errorf("cannot list ClusterReleases: %w", err)
-	}
-	for i := range list.Items {
-		signed, err := r.source.verify(&list.Items[i])
-		if err != nil {
-			out.refused = append(out.refused, fmt.Sprintf("ClusterRelease %s: %s", list.Items[i].Name, node.FailureOf(err).Text()))
-			continue
-		}
-		out.verified = append(out.verified, signed)
-	}
-	slices.SortStableFunc(out.verified, func(a, b verified) int {
-		return cmp.Or(compareVersions(a.kubernetes, b.kubernetes), strings.Compare(a.ref.Name, b.ref.Name))
-	})
-	return out, nil
-}
-
-func compareVersions(a, b string) int {
-	x, errX := version.ParseGeneric(a)
-	y, errY := version.ParseGeneric(b)
-	switch {
-	case errX != nil || errY != nil:
-		return strings.Compare(a, b)
-	case x.LessThan(y):
-		return -1
-	case y.LessThan(x):
-		return 1
-	}
-	return 0
 }
 
 // Reconcile creates a Component that a ClusterRelease has, and writes its status.
@@ -161,19 +116,6 @@ func (r *Reconciler) write(ctx context.Context, c *refitv1alpha1.Component, stat
 	return nil
 }
 
-// view is what all offers of a component share.
-type view struct {
-	component *refitv1alpha1.Component
-	cluster   offer.Cluster
-	current   string // version of Kubernetes
-	user      map[string]any
-	userError *offer.Problem
-	release   offer.Input // of the installed Helm release
-	status    refitv1alpha1.ComponentStatus
-	installed []component.Installed // of all components
-	plan      []refitv1alpha1.PlannedComponent
-}
-
 // status computes the status of a component.
 func (r *Reconciler) status(
 	ctx context.Context, c *refitv1alpha1.Component, u *refitv1alpha1.ComponentUpgrade, all releases,
@@ -220,78 +162,6 @@ func unfinished(u *refitv1alpha1.ComponentUpgrade, v *view, status *refitv1alpha
 	if status.Installed.Version = u.Status.From; u.Status.From == "" {
 		status.Installed = nil
 	}
-}
-
-// signedVersions returns the versions of a component, that of the newest Kubernetes last.
-func signedVersions(name string, all releases) (out []refitv1alpha1.ReleaseComponent) {
-	for _, release := range all.verified {
-		for i := range release.components {
-			if release.components[i].Name == name {
-				out = append(out, release.components[i])
-			}
-		}
-	}
-	return out
-}
-
-func (r *Reconciler) view(ctx context.Context, c *refitv1alpha1.Component) (*view, error) {
-	v := &view{component: c}
-	discover, err := discoveryOf(r.config)
-	if err != nil {
-		return nil, err
-	}
-	if v.current, err = clusterVersion(discover); err != nil {
-		return nil, err
-	}
-	v.current = patchVersion.FindString(v.current)
-	judge, err := crd.NewActor(r.config, steps.Manager)
-	if err != nil {
-		return nil, err
-	}
-	fresh, err := client.New(r.config, client.Options{}) // CRDs may have changed
-	if err != nil {
-		return nil, fmt.Errorf("cannot create clients: %w", err)
-	}
-	v.cluster = offer.Cluster{Reader: fresh, CRDs: judge}
-	v.user, err = offer.UserValues(ctx, r.client, &c.Spec)
-	switch {
-	case errors.Is(err, offer.ErrValuesMissing):
-		problem := offer.NewProblem("ValuesMissing", "%v", err)
-		v.userError = &problem
-	case err != nil && !steps.Transient(err):
-		problem := offer.NewProblem("ValuesInvalid", "%v", err)
-		v.userError = &problem
-	case err != nil:
-		return nil, err
-	}
-	return v, nil
-}
-
-// readInstalled reads the Helm release of a component.
-func (r *Reconciler) readInstalled(ctx context.Context, v *view, signed refitv1alpha1.ReleaseComponent, status *refitv1alpha1.ComponentStatus) error {
-	v.release = offer.Input{Component: signed, User: v.user}
-	discover, err := discoveryOf(r.config)
-	if err != nil {
-		return err
-	}
-	if v.release.Capabilities, err = offer.CapabilitiesOf(discover, v.current); err != nil {
-		return err
-	}
-	if archive, err := r.source.chart(ctx, signed.Chart); err == nil {
-		v.release.Archive = archive
-	}
-	release := helm.New(ctx, r.config, helm.Release(signed.Release), r.log.Handler())
-	if err := offer.ReadRelease(ctx, v.cluster.Reader, release, &v.release); err != nil {
-		return err
-	}
-	status.Owner = cmp.Or(v.release.Owner, refitv1alpha1.OwnerNone)
-	if d := v.release.Deployed; d != nil {
-		status.Installed = &refitv1alpha1.InstalledComponent{
-			Version: d.ChartVersion, Namespace: signed.Release.Namespace, Name: signed.Release.Name,
-			Revision: int64(d.Revision), Pending: v.release.Pending != "",
-		}
-	}
-	return nil
 }
 
 // offers computes what a ClusterRelease would change in a component, nothing if it does not have
@@ -346,16 +216,6 @@ func actionOf(v *view) refitv1alpha1.ComponentAction {
 		return refitv1alpha1.ActionInstall
 	}
 	return refitv1alpha1.ActionUpgrade
-}
-
-// targetOf returns the last version of a component in a ClusterRelease.
-func targetOf(release verified, name string) (target refitv1alpha1.ReleaseComponent) {
-	for i := range release.components {
-		if release.components[i].Name == name {
-			target = release.components[i]
-		}
-	}
-	return target
 }
 
 // compute computes the offer of a change.
