@@ -76,7 +76,7 @@ func (f *Freezer) Thaw(ctx context.Context, component string) error {
 		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name(component)}},
 		&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name(component)}},
 	} {
-		if err := client.IgnoreNotFound(f.Client.Delete(ctx, object)); err != nil {
+		if err := f.delete(ctx, component, object); err != nil {
 			return fmt.Errorf("cannot lift the freeze of %s: %w", component, err)
 		}
 	}
@@ -84,6 +84,16 @@ func (f *Freezer) Thaw(ctx context.Context, component string) error {
 		return fmt.Errorf("cannot lift the freeze of %s: the API server still applies the policy %s: %w", component, name(component), err)
 	}
 	return nil
+}
+
+// delete deletes an object of a freeze, unless somebody else created it.
+func (f *Freezer) delete(ctx context.Context, component string, object client.Object) error {
+	err := f.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+	if err == nil && object.GetLabels()[refitv1alpha1.LabelFreeze] == component {
+		uid := object.GetUID()
+		err = f.Client.Delete(ctx, object, client.Preconditions{UID: &uid})
+	}
+	return client.IgnoreNotFound(err)
 }
 
 // Frozen returns the components that are frozen, or whose freeze was not completely lifted.
