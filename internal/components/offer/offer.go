@@ -46,6 +46,8 @@ type Input struct {
 	// Owner is who installed the component, and Pending why its newest revision is unfinished.
 	Owner   refitv1alpha1.ComponentOwner
 	Pending string
+	// Foreign returns those of the objects that exist and were never the release's.
+	Foreign func(context.Context, []helm.Ref) ([]helm.Ref, error)
 }
 
 // Offer is what a version of a component would change.
@@ -75,6 +77,9 @@ func Compute(ctx context.Context, cluster Cluster, in Input) (*Offer, error) {
 		return o, err
 	}
 	if err := o.judge(ctx, cluster, in); err != nil {
+		return o, err
+	}
+	if err := o.existing(ctx, in); err != nil {
 		return o, err
 	}
 	peers, err := peerProblems(ctx, cluster.Reader, in)
@@ -209,6 +214,25 @@ func only(a, b helm.Rendering) (refs []helm.Ref) {
 		}
 	}
 	return refs
+}
+
+// existing reports objects of others that have the name of an object that the new version creates.
+// Hooks may exist: Helm deletes them before it runs them.
+func (o *Offer) existing(ctx context.Context, in Input) error {
+	hooks := map[helm.Ref]bool{}
+	for _, hook := range o.Upgrade.Rendering.Hooks {
+		hooks[hook.Ref] = true
+	}
+	found, err := in.Foreign(ctx, slices.DeleteFunc(slices.Clone(o.Created), func(ref helm.Ref) bool { return hooks[ref] }))
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	names := make([]string, len(found))
+	for i, ref := range found {
+		names[i] = ref.String()
+	}
+	o.add(problem("ObjectExists", names[0], "the new version creates %s, which exists and does not belong to the Helm release", list(names)))
+	return nil
 }
 
 // Status returns the offer as the status of a Component lists it.

@@ -38,6 +38,7 @@ var remedies = map[string]string{
 	"CRDDropsFields":         "Remove the fields from the objects, or ask the publisher for a version that keeps them",
 	"CRDRefusesObjects":      "Change the objects so that they match the new CRD",
 	"HelmRecordTooLarge":     "Reduce the values, or ask the publisher for a smaller chart",
+	"ObjectExists":           "Delete or rename the object",
 	"PeerIncompatible":       "Upgrade the component in the peer first",
 	"PeerUnknown":            "Add the peer and its version to spec.peers of the Component",
 	"SignatureInvalid":       "Sign the components of the ClusterRelease with a key that refit-components trusts",

@@ -47,6 +47,14 @@ func TestProblemsOfOffers(t *testing.T) {
 			},
 			want: "PeerUnknown", owner: refitv1alpha1.OwnerRefit,
 		},
+		"an object of the new version exists": {
+			prepare: func(m *made) {
+				object := &corev1.ConfigMap{}
+				object.Namespace, object.Name = m.name, m.name+"-only-2"
+				must(m.t, m.client.Create(m.t.Context(), object))
+			},
+			want: "ObjectExists", owner: refitv1alpha1.OwnerRefit,
+		},
 		"no version fits": {
 			change: func(c *refitv1alpha1.ReleaseComponent) { c.Fits = []refitv1alpha1.ComponentFit{{Kubernetes: "<1.20"}} },
 			want:   "ComponentHasNoPath", owner: refitv1alpha1.OwnerRefit,
