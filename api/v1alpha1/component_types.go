@@ -180,7 +180,7 @@ type ComponentOffer struct {
 	// release is the ClusterRelease.
 	// +required
 	Release ReleaseRef `json:"release,omitzero"`
-	// version is the version of the component that it would become.
+	// version is the version of the component that it would become, or that would be removed.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

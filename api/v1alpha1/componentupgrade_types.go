@@ -70,7 +70,7 @@ type ComponentUpgradeSpec struct {
 	// +required
 	// +structType=atomic
 	Release ReleaseRef `json:"release,omitzero"`
-	// version is the version of the component to install. It is absent if the component is removed.
+	// version is the version of the component to install or to remove.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Version string `json:"version,omitempty"`
@@ -207,7 +207,7 @@ type ComponentOrder struct {
 	// +required
 	// +structType=atomic
 	Release ReleaseRef `json:"release,omitzero"`
-	// version is the version of the component to install. It is absent if the component is removed.
+	// version is the version of the component to install or to remove.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Version string `json:"version,omitempty"`

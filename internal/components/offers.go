@@ -147,6 +147,11 @@ func (r *Reconciler) status(
 		}
 		status.Offers = append(status.Offers, found...)
 	}
+	removal, err := r.removal(ctx, v, all)
+	if err != nil {
+		return status, false, err
+	}
+	status.Offers = append(removal, status.Offers...)
 	status.Offers = status.Offers[:min(len(status.Offers), maxOffers)]
 	r.conditions(&status, c, all)
 	return status, complete, nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -77,7 +76,7 @@ func (r *Runner) move(ctx context.Context, name string) (bool, error) {
 	if err != nil {
 		return r.cannotRun(ctx, j, err)
 	}
-	list, err := component.Compile(content.Recipe)
+	list, err := component.StepsOf(j.object.Status.Order.Action, content.Recipe)
 	if err != nil {
 		return r.cannotRun(ctx, j, err)
 	}
@@ -130,13 +129,8 @@ func (r *Runner) content(ctx context.Context, j *journal) (refitv1alpha1.Release
 	if saved, found, err := steps.SavedComponent(ctx, r.client, j.object); found || err != nil {
 		return saved, err
 	}
-	if j.object.Status.Order.Action == refitv1alpha1.ActionRemove {
-		return refitv1alpha1.ReleaseComponent{}, errRemove
-	}
 	return r.source.component(ctx, j.object.Name, j.object.Status.Order)
 }
-
-var errRemove = fmt.Errorf("refit-components does not remove components yet: run `helm uninstall`")
 
 // cannotRun stores why an order cannot be executed, unless the cause may resolve itself. A
 // freeze is lifted: nothing goes on until somebody has acted.
@@ -161,9 +155,6 @@ func (r *Runner) cannotRun(ctx context.Context, j *journal, err error) (bool, er
 		return false, nil
 	}
 	failure := steps.FailureOf(err)
-	if errors.Is(err, errRemove) {
-		failure.Reason, failure.Remedy = "RemovalUnsupported", "Run `helm uninstall`, or set onRemove of the component to Keep"
-	}
 	r.log.ErrorContext(ctx, "Order cannot be executed", "component", j.object.Name, "reason", failure.Reason, "message", failure.Message)
 	return false, j.store(ctx, s.Fail(failure))
 }

@@ -72,6 +72,9 @@ type Problem = refitv1alpha1.ComponentProblem
 func Compute(ctx context.Context, cluster Cluster, in Input) (*Offer, error) {
 	o := &Offer{}
 	o.add(ownerProblems(in)...)
+	if in.Action == component.Remove {
+		return o, o.removal(ctx, cluster.Reader, in)
+	}
 	rendered, err := o.render(ctx, in)
 	if err != nil || !rendered {
 		return o, err

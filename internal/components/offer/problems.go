@@ -41,6 +41,8 @@ var remedies = map[string]string{
 	"ObjectExists":           "Delete or rename the object",
 	"PeerIncompatible":       "Upgrade the component in the peer first",
 	"PeerUnknown":            "Add the peer and its version to spec.peers of the Component",
+	"RemovalDeletesData":     "Annotate the object with helm.sh/resource-policy: keep, so that it stays",
+	"RemovalNeedsHooks":      "Run `helm uninstall`, or ask the publisher for a ClusterRelease with onRemove: Keep",
 	"SignatureInvalid":       "Sign the components of the ClusterRelease with a key that refit-components trusts",
 	"UpgradeDeletesCRD":      "Delete the objects of the CRD first, or ask the publisher for a chart that has it",
 	"ValuesForbidden":        "Remove the values from the Component",

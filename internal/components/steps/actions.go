@@ -22,6 +22,7 @@ var Actions = map[component.StepKind]Action{
 	component.StepTouch:    touch,
 	component.StepRecreate: recreate,
 	component.StepPatch:    patch,
+	component.StepRemove:   remove,
 	component.StepVerify:   verify,
 	component.StepCommit:   commit,
 	component.StepSweep:    sweep,
@@ -35,6 +36,7 @@ var Undos = map[component.StepKind]Action{
 	component.StepTouch:     touch,
 	component.StepRecreate:  recreate,
 	component.StepPatch:     unpatch,
+	component.StepRemove:    unremove,
 	component.StepVerifyOld: verifyOld,
 	component.StepSweep:     sweepBack,
 }

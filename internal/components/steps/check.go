@@ -102,7 +102,7 @@ func (r *Run) approved(ctx context.Context) (*offer.Offer, offer.Input, error) {
 	if in.Action == component.Install && in.Deployed != nil {
 		return nil, in, manual(refitv1alpha1.ReasonPlanChanged, nil, "Run `refit plan` again", "the component is installed already, by %s", in.Owner)
 	}
-	if in.Action == component.Upgrade && in.Deployed == nil {
+	if in.Action != component.Install && in.Deployed == nil {
 		return nil, in, manual(refitv1alpha1.ReasonPlanChanged, nil, "Run `refit plan` again", "the component is not installed any more")
 	}
 	found, err := offer.Compute(ctx, offer.Cluster{Reader: r.client, CRDs: r.crds}, in)

@@ -49,6 +49,9 @@ func expandCRDs(ctx context.Context, r *Run, _ component.Step) error {
 
 // commit changes the storage version of CRDs, and rewrites their objects.
 func commit(ctx context.Context, r *Run, _ component.Step) error {
+	if r.removes() { // its CRDs stay as they are
+		return nil
+	}
 	changes, err := r.changes(ctx)
 	if err != nil {
 		return err

@@ -109,6 +109,9 @@ func imageName(image string) string {
 
 // sweep deletes what no revision has any more, and old revisions.
 func sweep(ctx context.Context, r *Run, _ component.Step) error {
+	if r.removes() {
+		return r.forget(ctx)
+	}
 	return r.sweep(ctx, false)
 }
 

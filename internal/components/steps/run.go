@@ -81,6 +81,8 @@ func (r *Run) order() *refitv1alpha1.ComponentOrder { return r.Owner.Status.Orde
 
 func (r *Run) installs() bool { return r.order().Action == refitv1alpha1.ActionInstall }
 
+func (r *Run) removes() bool { return r.order().Action == refitv1alpha1.ActionRemove }
+
 func (r *Run) release() helm.Release { return helm.Release(r.Component.Release) }
 
 func (r *Run) helm() *helm.Client {

@@ -20,12 +20,17 @@ func (p *placement) sort() error {
 	for i, name := range order {
 		rank[name] = i
 	}
+	removed := p.removalRanks()
 	slices.SortStableFunc(p.placed, func(a, b Placed) int {
-		if a.slot() != b.slot() {
+		switch {
+		case a.slot() != b.slot():
 			return a.slot() - b.slot()
-		}
-		if a.Action == Remove && b.Action == Remove { // what others need goes last
-			return rank[b.Component] - rank[a.Component]
+		case a.Action == Remove && b.Action == Remove:
+			return removed[a.Component] - removed[b.Component]
+		case a.Action == Remove:
+			return 1
+		case b.Action == Remove:
+			return -1
 		}
 		return rank[a.Component] - rank[b.Component]
 	})

@@ -43,7 +43,8 @@ type Placed struct {
 	// Otherwise it follows the control plane, and precedes the workers.
 	Hop    int
 	Before bool
-	// Release is the index of the ClusterRelease that has the chart.
+	// Release is the index of the ClusterRelease that has the chart: of the hops, or of all for a
+	// removal.
 	Release int
 	// Reason is why it stands there.
 	Reason string
@@ -67,9 +68,10 @@ type NoPath struct {
 
 // Place decides when each component changes on the way of a cluster from one version of Kubernetes
 // through the ClusterReleases of its hops. A component keeps its version while that fits, and
-// changes one at a time, after those that it needs.
-func Place(from string, hops []Release, installed []Installed) ([]Placed, []NoPath, error) {
-	p := placement{hops: hops, offers: map[string][]offer{}}
+// changes one at a time, after those that it needs. All are the ClusterReleases of the cluster, of
+// which one has the policy for a component that the last hop no longer has.
+func Place(from string, hops []Release, installed []Installed, all []Release) ([]Placed, []NoPath, error) {
+	p := placement{hops: hops, all: all, offers: map[string][]offer{}}
 	for _, text := range append([]string{from}, kubernetesOf(hops)...) {
 		v, err := parseVersion(text)
 		if err != nil {
@@ -100,7 +102,7 @@ type offer struct {
 }
 
 type placement struct {
-	hops       []Release
+	hops, all  []Release
 	kubernetes []*version.Version // before the first hop, then of each hop
 	names      []string           // in the order of the ClusterReleases
 	offers     map[string][]offer
@@ -261,26 +263,4 @@ func (p *placement) doesNotFit(target offer) {
 		Component: target.Name, Kubernetes: kubernetes,
 		Message: fmt.Sprintf("the ClusterRelease offers %s %s, which does not run on Kubernetes %s", target.Name, target.Version, kubernetes),
 	})
-}
-
-// remove removes what Refit installed and the last ClusterRelease no longer has, if an earlier one
-// has that policy.
-func (p *placement) remove(installed []Installed) {
-	last := len(p.hops) - 1
-	for _, i := range installed {
-		offers := p.offers[i.Name]
-		if !i.ByRefit || len(offers) == 0 || offers[len(offers)-1].release == last || offers[len(offers)-1].OnRemove != refitv1alpha1.RemoveUninstall {
-			continue
-		}
-		from := i.Version
-		for _, placed := range p.placed {
-			if placed.Component == i.Name {
-				from = placed.To // it was upgraded on the way
-			}
-		}
-		p.placed = append(p.placed, Placed{
-			Action: Remove, Component: i.Name, From: from, Hop: last, Release: offers[len(offers)-1].release,
-			Reason: "the target no longer has it",
-		})
-	}
 }

@@ -2,6 +2,7 @@ package component
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,12 +40,15 @@ func story(hops []Release, placed []Placed, noPath []NoPath) (lines []string) {
 
 func TestPlacement(t *testing.T) {
 	needsB := func(c *refitv1alpha1.ReleaseComponent) { c.Needs = []string{"b"} }
+	needsA := func(c *refitv1alpha1.ReleaseComponent) { c.Needs = []string{"a"} }
+	other, otherInstalled := []refitv1alpha1.ReleaseComponent{offerOf("other", "1.0.0")}, Installed{Name: "other", Version: "1.0.0"}
 	before := func(c *refitv1alpha1.ReleaseComponent) { c.Place = refitv1alpha1.PlaceBefore }
 	uninstall := func(c *refitv1alpha1.ReleaseComponent) { c.OnRemove = refitv1alpha1.RemoveUninstall }
 	// a 1 runs up to 1.35, a 2 from 1.35 on.
 	fits := []refitv1alpha1.ComponentFit{fitOf("<2", "<1.36"), fitOf(">=2", ">=1.35")}
 	for _, c := range []struct {
 		situation string
+		former    []Release // that are no hops
 		hops      []Release
 		installed []Installed
 		want      []string
@@ -146,24 +150,24 @@ func TestPlacement(t *testing.T) {
 		},
 		{
 			situation: "the target no longer has a component that Refit installed",
-			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "1.0.0"), uninstall)}}, {"v1.37.1", nil}},
-			installed: []Installed{{Name: "a", Version: "1.0.0", ByRefit: true}},
+			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "1.0.0"), uninstall)}}, {"v1.37.1", other}},
+			installed: []Installed{{Name: "a", Version: "1.0.0", ByRefit: true}, otherInstalled},
 			want:      []string{"Remove a 1.0.0 after the control plane of v1.37.1: the target no longer has it"},
 		},
 		{
 			situation: "a component that only an earlier hop offers",
-			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{offerOf("a", "2.0.0"), offerOf("b", "2.0.0")}}, {"v1.37.1", nil}},
-			installed: []Installed{{Name: "a", Version: "1.0.0"}},
+			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{offerOf("a", "2.0.0"), offerOf("b", "2.0.0")}}, {"v1.37.1", other}},
+			installed: []Installed{{Name: "a", Version: "1.0.0"}, otherInstalled},
 		},
 		{
 			situation: "a component that the publisher places before the control plane, and that the target drops",
-			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "2.0.0"), before)}}, {"v1.37.1", nil}},
-			installed: []Installed{{Name: "a", Version: "1.0.0"}},
+			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "2.0.0"), before)}}, {"v1.37.1", other}},
+			installed: []Installed{{Name: "a", Version: "1.0.0"}, otherInstalled},
 		},
 		{
 			situation: "a component that the target drops, and that does not run on the next Kubernetes",
-			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "v2.0.0", fits...), uninstall)}}, {"v1.37.1", nil}},
-			installed: []Installed{{Name: "a", Version: "v1.0.0", ByRefit: true}},
+			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "v2.0.0", fits...), uninstall)}}, {"v1.37.1", other}},
+			installed: []Installed{{Name: "a", Version: "v1.0.0", ByRefit: true}, otherInstalled},
 			want: []string{
 				"Upgrade a v1.0.0 → v2.0.0 before the control plane of v1.36.3: a 1.0.0 does not run on Kubernetes v1.36.3",
 				"Remove a v2.0.0 after the control plane of v1.37.1: the target no longer has it",
@@ -173,9 +177,9 @@ func TestPlacement(t *testing.T) {
 			situation: "the target no longer has two components, of which one needs the other",
 			hops: []Release{
 				{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(with(offerOf("a", "1.0.0"), needsB), uninstall), with(offerOf("b", "1.0.0"), uninstall)}},
-				{"v1.37.1", nil},
+				{"v1.37.1", other},
 			},
-			installed: []Installed{{Name: "b", Version: "1.0.0", ByRefit: true}, {Name: "a", Version: "1.0.0", ByRefit: true}},
+			installed: []Installed{{Name: "b", Version: "1.0.0", ByRefit: true}, {Name: "a", Version: "1.0.0", ByRefit: true}, otherInstalled},
 			want: []string{
 				"Remove a 1.0.0 after the control plane of v1.37.1: the target no longer has it",
 				"Remove b 1.0.0 after the control plane of v1.37.1: the target no longer has it",
@@ -183,12 +187,50 @@ func TestPlacement(t *testing.T) {
 		},
 		{
 			situation: "the target no longer has a component of the user",
-			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "1.0.0"), uninstall)}}, {"v1.37.1", nil}},
-			installed: []Installed{{Name: "a", Version: "1.0.0"}},
+			hops:      []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "1.0.0"), uninstall)}}, {"v1.37.1", other}},
+			installed: []Installed{{Name: "a", Version: "1.0.0"}, otherInstalled},
+		},
+		{
+			situation: "the ClusterRelease of the installed version is no hop",
+			former:    []Release{{"v1.35.4", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "1.0.0"), uninstall)}}},
+			hops:      []Release{{"v1.36.3", other}},
+			installed: []Installed{{Name: "a", Version: "1.0.0", ByRefit: true}, otherInstalled},
+			want:      []string{"Remove a 1.0.0 after the control plane of v1.36.3: the target no longer has it"},
+		},
+		{
+			situation: "a newer ClusterRelease of the installed version keeps it",
+			former: []Release{
+				{"v1.35.4", []refitv1alpha1.ReleaseComponent{offerOf("a", "1.0.0")}},
+				{"v1.34.1", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "1.0.0"), uninstall)}},
+			},
+			hops:      []Release{{"v1.36.3", other}},
+			installed: []Installed{{Name: "a", Version: "1.0.0", ByRefit: true}, otherInstalled},
+		},
+		{
+			situation: "a target without any components",
+			former:    []Release{{"v1.35.4", []refitv1alpha1.ReleaseComponent{with(offerOf("a", "1.0.0"), uninstall)}}},
+			hops:      []Release{{"v1.36.3", nil}},
+			installed: []Installed{{Name: "a", Version: "1.0.0", ByRefit: true}},
+		},
+		{
+			situation: "the target upgrades a component, and drops three that need each other",
+			former: []Release{{"v1.35.4", []refitv1alpha1.ReleaseComponent{
+				with(with(offerOf("c", "1.0.0"), needsB), uninstall), with(with(offerOf("b", "1.0.0"), needsA), uninstall), with(offerOf("a", "1.0.0"), uninstall),
+			}}},
+			hops: []Release{{"v1.36.3", []refitv1alpha1.ReleaseComponent{offerOf("other", "2.0.0")}}},
+			installed: []Installed{
+				{Name: "a", Version: "1.0.0", ByRefit: true}, {Name: "b", Version: "1.0.0", ByRefit: true}, {Name: "c", Version: "1.0.0", ByRefit: true}, otherInstalled,
+			},
+			want: []string{
+				"Upgrade other 1.0.0 → 2.0.0 after the control plane of v1.36.3: other 1.0.0 runs on Kubernetes v1.36.3",
+				"Remove c 1.0.0 after the control plane of v1.36.3: the target no longer has it",
+				"Remove b 1.0.0 after the control plane of v1.36.3: the target no longer has it",
+				"Remove a 1.0.0 after the control plane of v1.36.3: the target no longer has it",
+			},
 		},
 	} {
 		t.Run(c.situation, func(t *testing.T) {
-			placed, noPath, err := Place("v1.35.4", c.hops, c.installed)
+			placed, noPath, err := Place("v1.35.4", c.hops, c.installed, append(slices.Clone(c.former), c.hops...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +250,7 @@ func TestComponentsThatNeedEachOther(t *testing.T) {
 		"component a needs c, which no ClusterRelease of the plan has": {with(offerOf("a", "1.0.0"), needs("c"))},
 		`component a: invalid version "one"`:                           {offerOf("a", "one")},
 	} {
-		if _, _, err := Place("v1.35.4", []Release{{"v1.36.3", components}}, nil); err == nil || err.Error() != want {
+		if _, _, err := Place("v1.35.4", []Release{{"v1.36.3", components}}, nil, nil); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}

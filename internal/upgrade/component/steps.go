@@ -41,6 +41,7 @@ const (
 	StepTouch    StepKind = "touch"     // have objects reconciled
 	StepRecreate StepKind = "recreate"  // have objects created again
 	StepPatch    StepKind = "patch"     // set a field of objects
+	StepRemove   StepKind = "remove"    // delete all objects of a component that is removed
 	StepVerify   StepKind = "verify"    // verify the component
 	StepCommit   StepKind = "commit"    // flip the storage version of CRDs: no rollback from here on
 	StepSweep    StepKind = "sweep"     // delete what no revision has any more
@@ -82,6 +83,7 @@ var definitions = []stepDefinition{
 	{kind: StepTouch, limit: 30 * time.Minute, undo: undoRepeat, changes: true},
 	{kind: StepRecreate, limit: 30 * time.Minute, undo: undoRepeat, changes: true},
 	{kind: StepPatch, limit: 30 * time.Minute, undo: undoRestore, changes: true},
+	{kind: StepRemove, limit: 15 * time.Minute, undo: undoRestore, changes: true},
 	{kind: StepVerify, limit: 15 * time.Minute, changes: true},
 	{kind: StepCommit, limit: 30 * time.Minute},
 	{kind: StepSweep, limit: 5 * time.Minute},

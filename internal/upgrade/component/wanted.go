@@ -18,7 +18,7 @@ type Wanted struct {
 // upgrade that goes to the ClusterRelease in one hop, each newer version that runs on the current
 // Kubernetes, because a plan with more hops may take it, and the next step of a plan that runs.
 func WantedOf(name, current string, release Release, installed []Installed, plan []refitv1alpha1.PlannedComponent) ([]Wanted, *NoPath, error) {
-	placed, noPaths, err := Place(current, []Release{release}, installed)
+	placed, noPaths, err := Place(current, []Release{release}, installed, nil)
 	if err != nil {
 		return nil, nil, err
 	}

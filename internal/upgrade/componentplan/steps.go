@@ -36,6 +36,17 @@ type Step struct {
 	Started bool
 }
 
+// Version returns the version that an order for the step names: the one that is installed, or the
+// one that is removed.
+func (s *Step) Version() string { return versionOf(s.Action, s.From, s.To) }
+
+func versionOf(action refitv1alpha1.ComponentAction, from, to string) string {
+	if action == refitv1alpha1.ActionRemove {
+		return from
+	}
+	return to
+}
+
 // Stage returns the stage of a step.
 func (s *Step) Stage() refitv1alpha1.StageName {
 	if s.Before {
@@ -62,10 +73,11 @@ type Result struct {
 func Of(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, path skew.Path, releases []*cluster.Release) Result {
 	p := &planning{s: s, spec: spec}
 	p.readHops(path, releases)
+	p.readAll()
 	if !slices.ContainsFunc(p.releases, func(r component.Release) bool { return len(r.Components) > 0 }) {
 		return Result{}
 	}
-	placed, noPath, err := component.Place(path.From.String(), p.releases, p.installed())
+	placed, noPath, err := component.Place(path.From.String(), p.releases, p.installed(), p.all)
 	if err != nil {
 		return Result{Problem: err}
 	}
@@ -92,6 +104,18 @@ type planning struct {
 	hops     []int // of the plan, by the index of releases
 	refs     []refitv1alpha1.ReleaseRef
 	releases []component.Release
+	// All ClusterReleases that can be used: one of them has what is removed.
+	all     []component.Release
+	allRefs []refitv1alpha1.ReleaseRef
+}
+
+func (p *planning) readAll() {
+	for i := range p.s.Releases {
+		if r := &p.s.Releases[i]; r.Error == "" && r.ComponentsError == "" {
+			p.all = append(p.all, component.Release{Kubernetes: r.Payload.Kubernetes, Components: r.Components})
+			p.allRefs = append(p.allRefs, refitv1alpha1.ReleaseRef{Name: r.Name, Digest: r.Digest})
+		}
+	}
 }
 
 // readHops collects the hops in which the control plane changes.
@@ -154,12 +178,15 @@ func (p *planning) started(name string) bool {
 	order := p.s.ComponentUpgrade(name)
 	if order == nil || string(order.Spec.Operation.UID) != p.s.Operation.UID {
 		c := p.s.Component(name)
-		return c != nil && c.Status.Installed != nil && p.recorded(name, func(r *refitv1alpha1.PlannedComponent) bool {
-			return r.To == c.Status.Installed.Version
+		return c != nil && c.Observed() && p.recorded(name, func(r *refitv1alpha1.PlannedComponent) bool {
+			if r.Action == refitv1alpha1.ActionRemove {
+				return c.Status.Installed == nil
+			}
+			return c.Status.Installed != nil && r.To == c.Status.Installed.Version
 		}) != nil
 	}
 	first := p.recorded(name, nil)
-	isFirst := first == nil || first.To == order.Spec.Version && first.Action == order.Spec.Action
+	isFirst := first == nil || versionOf(first.Action, first.From, first.To) == order.Spec.Version && first.Action == order.Spec.Action
 	return !isFirst || !Void(order, p.s.Operation.Spec.Retry)
 }
 
@@ -171,8 +198,12 @@ func (p *planning) observes(name string) bool {
 func (p *planning) step(placed *component.Placed, path skew.Path, again bool) Step {
 	step := Step{
 		Component: placed.Component, Action: refitv1alpha1.ComponentAction(placed.Action), From: placed.From, To: placed.To,
-		Hop: p.hops[placed.Hop], Before: placed.Before, Release: p.refs[placed.Release], Reason: placed.Reason,
-		Kubernetes: p.releases[placed.Hop].Kubernetes,
+		Hop: p.hops[placed.Hop], Before: placed.Before, Reason: placed.Reason, Kubernetes: p.releases[placed.Hop].Kubernetes,
+	}
+	if placed.Action == component.Remove {
+		step.Release = p.allRefs[placed.Release]
+	} else {
+		step.Release = p.refs[placed.Release]
 	}
 	switch {
 	case placed.Before && placed.Hop == 0:
@@ -196,10 +227,12 @@ func (p *planning) step(placed *component.Placed, path skew.Path, again bool) St
 
 // content is the digest of the signed content of a step.
 func (p *planning) content(placed *component.Placed) string {
-	components := p.releases[placed.Release].Components
-	at := slices.IndexFunc(components, func(c refitv1alpha1.ReleaseComponent) bool {
-		return c.Name == placed.Component && (c.Version == placed.To || placed.Action == component.Remove)
-	})
+	releases, version := p.releases, placed.To
+	if placed.Action == component.Remove {
+		releases, version = p.all, placed.From
+	}
+	components := releases[placed.Release].Components
+	at := slices.IndexFunc(components, func(c refitv1alpha1.ReleaseComponent) bool { return c.Name == placed.Component && c.Version == version })
 	if at < 0 {
 		return ""
 	}
@@ -215,8 +248,8 @@ func (p *planning) content(placed *component.Placed) string {
 // computed it for what the cluster is and has at the step.
 func OfferOf(s *cluster.Snapshot, step *Step) *refitv1alpha1.ComponentOffer {
 	offer := AnyOffer(s, step)
-	if offer == nil || offer.Digest == "" || offer.Kubernetes != step.Kubernetes {
-		return nil
+	if offer == nil || offer.Digest == "" || offer.Kubernetes != step.Kubernetes && step.Action != refitv1alpha1.ActionRemove {
+		return nil // a removal is the same on every version of Kubernetes
 	}
 	return offer
 }
@@ -230,7 +263,7 @@ func AnyOffer(s *cluster.Snapshot, step *Step) *refitv1alpha1.ComponentOffer {
 	var found *refitv1alpha1.ComponentOffer
 	for i := range c.Status.Offers {
 		o := &c.Status.Offers[i]
-		if o.Release != step.Release || o.Action != step.Action || o.Version != step.To && step.Action != refitv1alpha1.ActionRemove {
+		if o.Release != step.Release || o.Action != step.Action || o.Version != step.Version() {
 			continue
 		}
 		if o.Kubernetes == step.Kubernetes {

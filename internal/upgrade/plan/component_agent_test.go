@@ -100,7 +100,7 @@ func (w *world) publishOffers() {
 	var installed []component.Installed
 	for _, c := range w.components {
 		if c.installed != "" {
-			installed = append(installed, component.Installed{Name: c.name, Version: c.installed})
+			installed = append(installed, component.Installed{Name: c.name, Version: c.installed, ByRefit: true})
 		}
 	}
 	var plan []refitv1alpha1.PlannedComponent
@@ -152,9 +152,26 @@ func (w *world) offers(current string, installed []component.Installed, plan []r
 			for j := range wanted {
 				offers[c.name] = append(offers[c.name], w.offer(&wanted[j], r))
 			}
+			offers[c.name] = append(offers[c.name], w.removal(c, r, current)...)
 		}
 	}
 	return offers
+}
+
+// removal is the offer of a removal, if a ClusterRelease causes one.
+func (w *world) removal(c *simulatedComponent, target *cluster.Release, current string) []refitv1alpha1.ComponentOffer {
+	var all []component.Release
+	for i := range w.releases {
+		all = append(all, component.Release{Kubernetes: w.releases[i].Payload.Kubernetes, Components: w.releases[i].Components})
+	}
+	at, removed := component.RemovalOf(c.name, c.installed, component.Release{Kubernetes: target.Payload.Kubernetes, Components: target.Components}, all)
+	if !removed {
+		return nil
+	}
+	p := component.Wanted{Placed: component.Placed{Action: component.Remove, Component: c.name, From: c.installed}}
+	out := w.offer(&p, &w.releases[at])
+	out.Version, out.Kubernetes = c.installed, current
+	return []refitv1alpha1.ComponentOffer{out}
 }
 
 func (w *world) offer(p *component.Wanted, r *cluster.Release) refitv1alpha1.ComponentOffer {
@@ -225,7 +242,8 @@ func (w *world) accept(c *simulatedComponent, u *cluster.ComponentUpgrade) {
 	s := &u.Status
 	continues := s.Phase == refitv1alpha1.ComponentApplying || s.Phase == refitv1alpha1.ComponentRollingBack || s.Phase == refitv1alpha1.ComponentFailed && len(s.Steps) > 0
 	offered := slices.ContainsFunc(c.observed.Status.Offers, func(o refitv1alpha1.ComponentOffer) bool {
-		return o.Release == u.Spec.Release && o.Version == u.Spec.Version && o.Kubernetes == u.Spec.Kubernetes && o.Digest == u.Spec.Digest
+		runs := o.Kubernetes == u.Spec.Kubernetes || o.Action == refitv1alpha1.ActionRemove
+		return o.Release == u.Spec.Release && o.Action == u.Spec.Action && o.Version == u.Spec.Version && o.Digest == u.Spec.Digest && runs
 	})
 	accepted := metav1.Condition{Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionTrue, Reason: refitv1alpha1.ReasonAccepted, ObservedGeneration: u.Generation}
 	switch {
@@ -286,6 +304,8 @@ func (w *world) endStep(c *simulatedComponent, u *cluster.ComponentUpgrade, at i
 		if u.Spec.Rollback != refitv1alpha1.RollbackManual && at > 0 {
 			s.Phase = refitv1alpha1.ComponentRollingBack
 		}
+	case step.Name == "wave-rest" && u.Spec.Action == refitv1alpha1.ActionRemove:
+		c.installed = ""
 	case step.Name == "wave-rest":
 		c.installed = u.Spec.Version
 	case step.Name == "verify":
@@ -377,7 +397,7 @@ func (w *world) checkComponentsFit(s *cluster.Snapshot, next *machine, release s
 				installed = append(installed, component.Installed{Name: c.name, Version: c.installed})
 			}
 		}
-		placed, _, err := component.Place(w.kubernetes(), []component.Release{{Kubernetes: r.Payload.Kubernetes, Components: r.Components}}, installed)
+		placed, _, err := component.Place(w.kubernetes(), []component.Release{{Kubernetes: r.Payload.Kubernetes, Components: r.Components}}, installed, nil)
 		w.require(err == nil, "%v", err)
 		for _, p := range placed {
 			if slices.ContainsFunc(noPath, func(n component.NoPath) bool { return n.Component == p.Component }) {

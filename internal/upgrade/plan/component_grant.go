@@ -36,7 +36,7 @@ func (v *view) componentOrder(name string) *cluster.ComponentUpgrade {
 // isFor reports whether an order is for a step.
 func isFor(order *cluster.ComponentUpgrade, step *componentplan.Step) bool {
 	spec := &order.Spec
-	return spec.Release == step.Release && spec.Action == step.Action && spec.Version == step.To
+	return spec.Release == step.Release && spec.Action == step.Action && spec.Version == step.Version()
 }
 
 // componentDone reports whether a step is complete: its order was executed and verified, or the
@@ -121,7 +121,7 @@ func (d *deciding) orderComponent(order *cluster.ComponentUpgrade, hop int) {
 	}
 	step, why := d.step, d.step.Reason
 	request := &ComponentRequest{
-		Name: step.Component, Permit: refitv1alpha1.PermitApply, Release: step.Release, Action: step.Action, Version: step.To,
+		Name: step.Component, Permit: refitv1alpha1.PermitApply, Release: step.Release, Action: step.Action, Version: step.Version(),
 		Kubernetes: step.Kubernetes, Attempt: d.op.Spec.Retry,
 	}
 	if offer := componentplan.OfferOf(d.s, step); offer != nil {
@@ -174,7 +174,9 @@ func componentActivity(order *cluster.ComponentUpgrade) string {
 		refitv1alpha1.ActionInstall: "Installing", refitv1alpha1.ActionUpgrade: "Upgrading", refitv1alpha1.ActionRemove: "Removing",
 	}[order.Spec.Action]
 	text := cmp.Or(verb, "Changing") + " component " + order.Name
-	if order.Spec.Version != "" {
+	if order.Spec.Action == refitv1alpha1.ActionRemove {
+		text += " " + order.Spec.Version
+	} else {
 		text += " to " + order.Spec.Version
 	}
 	if order.Status.Phase == refitv1alpha1.ComponentRollingBack {

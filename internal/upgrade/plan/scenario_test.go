@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +53,9 @@ func build(sc scenario, dice *rand.Rand) *world {
 	w.addOns = sc.addOns
 	for _, version := range sc.releases {
 		w.releases = append(w.releases, w.newRelease(version))
+	}
+	if slices.ContainsFunc(sc.addOns, func(a addOn) bool { return len(a.offers[sc.version]) > 0 }) && !slices.Contains(sc.releases, sc.version) {
+		w.releases = append(w.releases, w.newRelease(sc.version)) // what is installed came with it
 	}
 	workersAt := sc.workersAt
 	if workersAt == "" {
@@ -182,7 +186,7 @@ func randomBackup(dice *rand.Rand, sc *scenario) {
 }
 
 // randomComponents draws components: some run on every version, some on two minor versions each,
-// and some are not installed yet.
+// some are not installed yet, and some are removed.
 func randomComponents(dice *rand.Rand, sc *scenario) {
 	if dice.IntN(3) > 0 {
 		return
@@ -190,9 +194,14 @@ func randomComponents(dice *rand.Rand, sc *scenario) {
 	names := []string{"gateway", "mesh", "queue"}[:1+dice.IntN(3)]
 	for i, name := range names {
 		a := addOn{name: name, installed: "v1.0.0", offers: map[string][]refitv1alpha1.ReleaseComponent{}}
-		kind := dice.IntN(4)
-		if kind == 0 {
+		kind := dice.IntN(5)
+		switch {
+		case kind == 0:
 			a.installed = ""
+		case kind == 4 && i > 0: // others may need the first
+			a.offers[sc.version] = []refitv1alpha1.ReleaseComponent{{Name: name, Version: a.installed, OnRemove: refitv1alpha1.RemoveUninstall}}
+			sc.addOns = append(sc.addOns, a)
+			continue
 		}
 		for hop, version := range sc.releases {
 			c := refitv1alpha1.ReleaseComponent{Name: name, Version: fmt.Sprintf("v1.%d.0", hop+1)}

@@ -19,6 +19,21 @@ var componentStories = []story{
 		scenario: minor(shape(1, 1), upgradePath("v1.35.4", "v1.37.1", "v1.36.3", "v1.37.1"), withComponents(gateway)), ends: Succeeded,
 	},
 	{
+		name: "component-removed",
+		summary: "The target no longer has console, and the ClusterRelease that console came with says that it is uninstalled then. " +
+			"It is removed after the control plane and after the upgrade of mesh, which may have needed it.",
+		scenario: minor(shape(1, 1), withComponents(console, mesh)), ends: Succeeded,
+	},
+	{
+		name:     "component-removal-fails",
+		summary:  "The removal of console fails and is rolled back. The user fixes the cause and retries.",
+		scenario: minor(shape(1, 0), withComponents(console, mesh)), ends: Succeeded,
+		script: []scriptEvent{
+			{executing("console", "wave-rest"), func(t *storyRun) { t.componentAgent.fails = true }},
+			{later(5, is(Stalled)), func(t *storyRun) { t.retry() }},
+		},
+	},
+	{
 		name: "component-fails",
 		summary: "The new version of gateway does not become ready and is rolled back. The operation stalls before the control plane changes. " +
 			"The user fixes the cause and retries.",
@@ -116,11 +131,15 @@ var componentStories = []story{
 	},
 }
 
-// gateway runs on two minor versions of Kubernetes in each of its own, and mesh on all.
+// gateway runs on two minor versions of Kubernetes in each of its own, and mesh on all. console is
+// not in the targets.
 var (
 	gateway = addOn{name: "gateway", installed: "v1.0.0", offers: map[string][]refitv1alpha1.ReleaseComponent{
 		"v1.36.3": {{Name: "gateway", Version: "v1.1.0", Fits: inStep("v1.35.4")}},
 		"v1.37.1": {{Name: "gateway", Version: "v1.2.0", Fits: inStep("v1.35.4")}},
+	}}
+	console = addOn{name: "console", installed: "v1.0.0", offers: map[string][]refitv1alpha1.ReleaseComponent{
+		"v1.35.4": {{Name: "console", Version: "v1.0.0", OnRemove: refitv1alpha1.RemoveUninstall}},
 	}}
 	mesh = addOn{name: "mesh", installed: "v2.0.0", offers: map[string][]refitv1alpha1.ReleaseComponent{
 		"v1.36.3": {{Name: "mesh", Version: "v2.1.0"}},
@@ -130,9 +149,12 @@ var (
 func withComponents(all ...addOn) func(*scenario) { return func(sc *scenario) { sc.addOns = all } }
 
 // changingComponent is when refit-components executes a step of gateway.
-func changingComponent(step string) func(*storyRun) bool {
+func changingComponent(step string) func(*storyRun) bool { return executing("gateway", step) }
+
+// executing is when refit-components executes a step of a component.
+func executing(name, step string) func(*storyRun) bool {
 	return func(t *storyRun) bool {
-		order := t.component("gateway").order
+		order := t.component(name).order
 		return order != nil && order.Status.Step == step
 	}
 }

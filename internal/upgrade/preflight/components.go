@@ -58,7 +58,7 @@ func componentsUnknown(v *view) []Finding {
 		}
 		found = append(found, Finding{
 			Unknown: true, Object: "Component " + step.Component,
-			Message: fmt.Sprintf("%s %s of ClusterRelease %s: %s", step.Component, step.To, step.Release.Name, what),
+			Message: fmt.Sprintf("%s %s of ClusterRelease %s: %s", step.Component, step.Version(), step.Release.Name, what),
 			Remedy: "Wait a minute, then run the check again. If it stays, read the log: " +
 				command("kubectl -n refit-components logs deployment/refit-components"),
 		})

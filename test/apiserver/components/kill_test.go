@@ -54,6 +54,10 @@ type scenario struct {
 var scenarios = []scenario{
 	{name: "upgrade", prepare: (*made).installOld, want: refitv1alpha1.ComponentSucceeded},
 	{name: "install", prepare: func(*made) {}, want: refitv1alpha1.ComponentSucceeded},
+	{name: "removal", want: refitv1alpha1.ComponentSucceeded, prepare: func(m *made) {
+		m.installOld()
+		m.drop()
+	}},
 	{name: "rollback", want: refitv1alpha1.ComponentRolledBack, prepare: func(m *made) {
 		m.installOld()
 		m.foreignPod()

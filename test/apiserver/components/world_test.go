@@ -185,7 +185,7 @@ func (b *bed) newMade(changes ...func(*refitv1alpha1.ReleaseComponent)) *made {
 	for _, change := range changes {
 		change(&signed)
 	}
-	m.publish(signed)
+	m.publish(m.name, signed)
 	return m
 }
 
@@ -197,7 +197,7 @@ func (b *bed) pack(version int) []byte {
 }
 
 // publish signs a ClusterRelease with one component and creates it.
-func (m *made) publish(signed refitv1alpha1.ReleaseComponent) {
+func (m *made) publish(name string, signed refitv1alpha1.ReleaseComponent) {
 	m.t.Helper()
 	version := m.server.Version()
 	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: version, Files: clustertest.DebFiles(version)})
@@ -210,7 +210,7 @@ func (m *made) publish(signed refitv1alpha1.ReleaseComponent) {
 	list, err := artifact.SignComponents(refitv1alpha1.ComponentsPayload{Release: m.digest, Components: []refitv1alpha1.ReleaseComponent{signed}}, m.key)
 	must(m.t, err)
 	m.release = &refitv1alpha1.ClusterRelease{
-		ObjectMeta: metav1.ObjectMeta{Name: m.name},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       refitv1alpha1.ClusterReleaseSpec{Kubernetes: version, Envelope: envelope, Components: list},
 	}
 	must(m.t, m.client.Create(m.t.Context(), m.release))
@@ -219,18 +219,23 @@ func (m *made) publish(signed refitv1alpha1.ReleaseComponent) {
 // installOld installs version 1 as Refit does, and creates an object of its CRD.
 func (m *made) installOld() {
 	m.t.Helper()
+	m.installWith(nil)
+}
+
+func (m *made) installWith(values map[string]any) {
+	m.t.Helper()
 	chart, err := helm.Load(m.pack(1))
 	must(m.t, err)
 	r := helm.Release{Namespace: m.name, Name: m.name}
 	capabilities := helm.Capabilities{Kubernetes: m.server.Version(), APIVersions: []string{"v1", "apps/v1"}}
-	rendering, err := helm.Render(m.t.Context(), chart, nil, r, capabilities, false)
+	rendering, err := helm.Render(m.t.Context(), chart, values, r, capabilities, false)
 	must(m.t, err)
 	for _, definition := range rendering.CRDs {
 		must(m.t, m.client.Create(m.t.Context(), definition.Content.DeepCopy()))
 	}
 	operation := helm.Mark{Operation: "install", Sequence: 1, Step: "wave-rest"}
 	must(m.t, m.helm().Install(m.t.Context(), operation, helm.Upgrade{
-		Chart: chart, Capabilities: capabilities, Rendering: rendering, HookTimeout: time.Minute,
+		Chart: chart, Values: values, Capabilities: capabilities, Rendering: rendering, HookTimeout: time.Minute,
 	}))
 	m.thing("first")
 }

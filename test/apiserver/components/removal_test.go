@@ -1,0 +1,139 @@
+//go:build apiserver
+
+package components
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact/charts"
+)
+
+// drop replaces the ClusterRelease by one with the installed version, which is uninstalled once a
+// ClusterRelease no longer has it, and publishes such a one.
+func (m *made) drop() {
+	m.t.Helper()
+	must(m.t, m.client.Delete(m.t.Context(), m.release))
+	archive := m.pack(1)
+	must(m.t, charts.Put(m.t.Context(), m.client, archive))
+	other := refitv1alpha1.ReleaseComponent{
+		Name: m.name + "-other", Version: "1.0.0", Chart: charts.Identify(archive), Release: refitv1alpha1.HelmRelease{Namespace: m.name, Name: "other"},
+	}
+	m.publish(m.name+"-target", other)
+	target := m.release
+	m.t.Cleanup(func() { _ = m.client.Delete(context.WithoutCancel(m.t.Context()), target) })
+	installed := other
+	installed.Name, installed.Release.Name, installed.OnRemove = m.name, m.name, refitv1alpha1.RemoveUninstall
+	m.publish(m.name, installed)
+}
+
+func TestAComponentThatTheTargetNoLongerHas(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	m.installOld()
+	m.drop()
+	offer := m.offer()
+	if offer.Action != refitv1alpha1.ActionRemove || offer.Version != "1.0.0" || blocked(offer) != "" ||
+		offer.Changes != (refitv1alpha1.ObjectChanges{Delete: 3}) || len(offer.Deletes) != 3 || len(offer.CRDs) > 0 {
+		t.Fatalf("the offer is %+v", offer)
+	}
+	m.order(offer)
+	u := m.ended(refitv1alpha1.ComponentSucceeded)
+	if len(u.Status.Left) > 0 || u.Status.Error != nil {
+		t.Errorf("the status is %+v", u.Status)
+	}
+	state := m.state()
+	for _, gone := range []string{"kind: Deployment", "NAME-settings", "NAME-only-1", "NAME-migrate", "Helm "} {
+		if strings.Contains(state, gone) {
+			t.Errorf("%q is left:\n%s", gone, state)
+		}
+	}
+	for _, stays := range []string{"CRD ", "color: red", "the release does not exist"} {
+		if !strings.Contains(state, stays) {
+			t.Errorf("%q is missing:\n%s", stays, state)
+		}
+	}
+	if c := m.component(); c.Status.Installed != nil || c.Status.Owner != refitv1alpha1.OwnerNone {
+		t.Errorf("the component is %+v", c.Status)
+	}
+}
+
+func TestARemovalThatIsRolledBack(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	m.installOld()
+	m.drop()
+	before := m.state()
+	m.order(m.offer())
+	finalized := m.finalize("example.com/keep")
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- m.runIn(ctx, m.config) }()
+	m.eventually("the removal waits", func() error {
+		if u := m.upgrade(); u.Status.Step != "remove" || u.Status.Waiting == "" {
+			return errNotYet
+		}
+		return nil
+	})
+	stop()
+	<-done
+	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Permit = refitv1alpha1.PermitRollback })
+	m.removeFinalizer(finalized)
+	m.ended(refitv1alpha1.ComponentRolledBack)
+	if after := m.state(); after != before {
+		t.Errorf("after the rollback:\n%s\nbefore:\n%s", after, before)
+	}
+}
+
+// finalize adds a finalizer to the settings of the component.
+func (m *made) finalize(finalizer string) *corev1.ConfigMap {
+	m.t.Helper()
+	settings := &corev1.ConfigMap{}
+	must(m.t, m.client.Get(m.t.Context(), client.ObjectKey{Namespace: m.name, Name: m.name + "-settings"}, settings))
+	settings.Finalizers = []string{finalizer}
+	must(m.t, m.client.Update(m.t.Context(), settings))
+	return settings
+}
+
+func (m *made) removeFinalizer(object *corev1.ConfigMap) {
+	m.t.Helper()
+	m.eventually("the finalizer is removed", func() error {
+		live := &corev1.ConfigMap{}
+		if err := m.client.Get(m.t.Context(), client.ObjectKeyFromObject(object), live); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		live.Finalizers = nil
+		return m.client.Update(m.t.Context(), live)
+	})
+}
+
+// TestRemovalsThatAreBlocked lists what a removal must not delete or skip.
+func TestRemovalsThatAreBlocked(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	m.installWith(map[string]any{"volume": true, "cleanup": true})
+	m.drop()
+	offer := m.offer()
+	reasons := map[string]bool{}
+	for _, problem := range offer.Problems {
+		reasons[problem.Reason] = problem.Blocks && problem.Remedy != ""
+	}
+	if !reasons["RemovalDeletesData"] || !reasons["RemovalNeedsHooks"] {
+		t.Errorf("the problems are %+v", offer.Problems)
+	}
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: m.name, Name: m.name + "-data"}}
+	must(t, m.client.Get(t.Context(), client.ObjectKeyFromObject(claim), claim))
+	claim.Annotations["helm.sh/resource-policy"] = "keep"
+	must(t, m.client.Update(t.Context(), claim))
+	for _, problem := range m.offer().Problems {
+		if problem.Reason == "RemovalDeletesData" {
+			t.Errorf("the problem stays: %+v", problem)
+		}
+	}
+}
