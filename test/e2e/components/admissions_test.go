@@ -61,8 +61,8 @@ func (s *site) admit(t *testing.T, resource schema.GroupVersionResource, kind st
 	return a
 }
 
-// between returns how many admissions began in a period, and the errors of those that failed.
-func (a *admissions) between(from, to time.Time) (all int, failed []error) {
+// between returns how many admissions began in a period, and those that failed.
+func (a *admissions) between(from, to time.Time) (all int, failed []admission) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, result := range a.results {
@@ -71,7 +71,7 @@ func (a *admissions) between(from, to time.Time) (all int, failed []error) {
 		}
 		all++
 		if result.err != nil {
-			failed = append(failed, result.err)
+			failed = append(failed, result)
 		}
 	}
 	return all, failed
@@ -100,11 +100,11 @@ func (s *site) wasFrozen(t *testing.T, a *admissions) {
 	status := s.upgrade(t, made).Status
 	all, failed := a.between(status.StartTime.Time, status.CompletionTime.Time)
 	denied := 0
-	for _, err := range failed {
-		if strings.Contains(err.Error(), "refit-freeze-made") {
+	for _, result := range failed {
+		if strings.Contains(result.err.Error(), "refit-freeze-made") {
 			denied++
 		} else {
-			t.Errorf("not denied by the freeze: %v", err)
+			t.Errorf("not denied by the freeze: %v", result.err)
 		}
 	}
 	t.Logf("the freeze denied %d of %d requests", denied, all)
@@ -113,14 +113,79 @@ func (s *site) wasFrozen(t *testing.T, a *admissions) {
 	}
 }
 
-// show prints how many admissions failed in a period, and the errors of some. It sets no
-// limit: what refuses the connections is not known yet.
-func (a *admissions) show(t *testing.T, figure string, from, to time.Time) {
+// stoppingTime is how long a Service may lead to a pod that stops. A webhook without a preStop hook
+// closes its port as soon as it is stopped, and kube-proxy changes its rules later: requests in
+// between are refused, whoever upgrades the webhook.
+const stoppingTime = 3 * time.Second
+
+// show prints how many admissions failed in a period. It fails if one did that no stopping pod
+// explains.
+func (a *admissions) show(t *testing.T, figure string, stops *stops, from, to time.Time) {
 	t.Helper()
 	all, failed := a.between(from, to)
 	show(t, figure, float64(all), "requests")
 	show(t, figure+"_failed", float64(len(failed)), "requests")
-	for _, err := range failed[:min(len(failed), 3)] {
-		t.Logf("an admission failed: %v", err)
+	for _, result := range failed {
+		pod, after := stops.before(result.at)
+		if pod == "" || after > stoppingTime {
+			t.Errorf("an admission failed while no pod of the webhook stopped: %v", result.err)
+			continue
+		}
+		t.Logf("an admission failed %.1f s after Pod %s was stopped: %v", after.Seconds(), pod, result.err)
 	}
+}
+
+// stops records when pods were first seen to be deleted.
+type stops struct {
+	mu   sync.Mutex
+	pods map[string]time.Time
+}
+
+// watchStops starts to record the pods of a namespace.
+func (s *site) watchStops(t *testing.T, namespace string) *stops {
+	t.Helper()
+	found := &stops{pods: map[string]time.Time{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for tick := time.NewTicker(admissionInterval); ctx.Err() == nil; {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+				found.observe(ctx, s, namespace)
+			}
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return found
+}
+
+func (f *stops) observe(ctx context.Context, s *site, namespace string) {
+	short, done := bed.Soon(ctx)
+	defer done()
+	started := time.Now()
+	pods, err := s.Objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(namespace).List(short, metav1.ListOptions{})
+	if err != nil {
+		return // an API server restarts; the next one is queried
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range pods.Items {
+		name := pods.Items[i].GetName()
+		if _, known := f.pods[name]; !known && pods.Items[i].GetDeletionTimestamp() != nil {
+			f.pods[name] = started.Add(-admissionInterval) // it may be one interval old
+		}
+	}
+}
+
+// before returns the pod that was stopped last before a time, and how long before.
+func (f *stops) before(at time.Time) (pod string, after time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for name, stopped := range f.pods {
+		if d := at.Sub(stopped); d >= -admissionInterval && (pod == "" || d < after) {
+			pod, after = name, d
+		}
+	}
+	return pod, after
 }
