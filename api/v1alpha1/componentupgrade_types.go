@@ -98,6 +98,10 @@ type ComponentUpgradeSpec struct {
 	// +optional
 	// +kubebuilder:default=Auto
 	Rollback Rollback `json:"rollback,omitempty"`
+	// thaw lifts the freeze of the component at once. The controller sets it if a freeze lasts
+	// longer than its limit and refit-components has not lifted it.
+	// +optional
+	Thaw bool `json:"thaw,omitempty"`
 	// orderTime is when the controller wrote the order.
 	// +optional
 	// +kubebuilder:validation:Type=string

@@ -16,6 +16,7 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 	"github.com/refit-dev/refit/internal/controller/clusterrelease"
 	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/component"
 	"github.com/refit-dev/refit/internal/controller/etcdbackup"
 	"github.com/refit-dev/refit/internal/controller/metrics"
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
@@ -27,7 +28,9 @@ import (
 var version = "dev"
 
 // controllers is the list of everything that runs.
-var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup}
+var controllers = []controller.Setup{
+	clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, component.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup,
+}
 
 // checkTimeout is less than the 5 minutes that helm test waits by default.
 const checkTimeout = 2 * time.Minute

@@ -11,6 +11,7 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 	"github.com/refit-dev/refit/internal/controller/clusterrelease"
 	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/component"
 	"github.com/refit-dev/refit/internal/controller/etcdbackup"
 	"github.com/refit-dev/refit/internal/controller/metrics"
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
@@ -19,7 +20,9 @@ import (
 )
 
 // controllers is the list of everything that runs.
-var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup}
+var controllers = []controller.Setup{
+	clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, component.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup,
+}
 
 // standalone runs the controllers in this process. It returns once they are the leader; stop ends
 // them and waits for their end.

@@ -31,7 +31,8 @@ func probeOf(component string, rules []admissionregistrationv1.NamedRuleWithOper
 }
 
 // policyOf returns the admission policy of a freeze, and its probe. The client that upgrades the
-// component is not denied anything.
+// component is not denied anything. The parameter of the policy is the ComponentUpgrade, so that
+// whoever writes orders lifts the freeze without permissions on policies.
 func policyOf(component, client, namespace string, freeze refitv1alpha1.RecipeFreeze) (*admissionregistrationv1.ValidatingAdmissionPolicy, string) {
 	var operations []admissionregistrationv1.OperationType
 	for _, operation := range freeze.Deny.Operations {
@@ -53,12 +54,13 @@ func policyOf(component, client, namespace string, freeze refitv1alpha1.RecipeFr
 		ObjectMeta: metav1.ObjectMeta{Name: name(component), Labels: map[string]string{refitv1alpha1.LabelFreeze: component}},
 		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy:    new(admissionregistrationv1.Fail),
+			ParamKind:        &admissionregistrationv1.ParamKind{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: "ComponentUpgrade"},
 			MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: rules},
 			MatchConditions: []admissionregistrationv1.MatchCondition{
 				{Name: "denied", Expression: fmt.Sprintf("request.resource.group == '' ? %s : !(%s)", isProbe, strings.Join(allowed, " || "))},
 			},
 			Validations: []admissionregistrationv1.Validation{{
-				Expression: "false", Reason: new(metav1.StatusReasonForbidden),
+				Expression: "has(params.spec.thaw) && params.spec.thaw", Reason: new(metav1.StatusReasonForbidden),
 				Message: fmt.Sprintf("component %s is being upgraded: %s of this resource is denied until it ends; `refit status` shows its progress",
 					component, strings.Join(slices.Sorted(slices.Values(freeze.Deny.Operations)), ", ")),
 			}},
@@ -73,13 +75,15 @@ func ruleOf(group, resource string, operations ...admissionregistrationv1.Operat
 	}}
 }
 
-// bindingOf returns the binding that puts the policy into force.
+// bindingOf returns the binding that puts the policy into force while the ComponentUpgrade exists.
 func bindingOf(component string) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
 	return &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicyBinding"},
 		ObjectMeta: metav1.ObjectMeta{Name: name(component), Labels: map[string]string{refitv1alpha1.LabelFreeze: component}},
 		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
-			PolicyName: name(component), ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+			PolicyName:        name(component),
+			ParamRef:          &admissionregistrationv1.ParamRef{Name: component, ParameterNotFoundAction: new(admissionregistrationv1.AllowAction)},
+			ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
 		},
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 	"github.com/refit-dev/refit/internal/controller/clusterrelease"
 	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/component"
 	"github.com/refit-dev/refit/internal/controller/etcdbackup"
 	"github.com/refit-dev/refit/internal/controller/metrics"
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
@@ -167,7 +168,9 @@ func (b *bed) beside(run func(context.Context)) (stop func()) {
 }
 
 // controllers is the list of everything that runs.
-var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup}
+var controllers = []controller.Setup{
+	clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, component.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup,
+}
 
 // controllers runs the controllers in this process.
 func (b *bed) controllers() (stop func()) {

@@ -39,6 +39,18 @@ func (b *bed) usedComponents(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "sh.helm.release.v1.liqo.v1"}, Type: "helm.sh/release.v1",
 	}, metav1.CreateOptions{})
 	must(t, err)
+	digest := "sha256:" + strings.Repeat("0", 64)
+	order := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "refit.dev/v1alpha1", "kind": "ComponentUpgrade", "metadata": map[string]any{"name": "liqo"},
+		"spec": map[string]any{
+			"operation": map[string]any{"name": "upgrade", "uid": "00000000-0000-0000-0000-000000000000"}, "sequence": int64(1), "epoch": int64(1),
+			"release": map[string]any{"name": "release", "digest": digest}, "version": "v1.2.0", "action": "Upgrade", "kubernetes": "v1.36.3",
+			"digest": digest, "permit": "Apply",
+		},
+	}}
+	kind.Resource = "componentupgrades"
+	_, err = b.objects.Resource(kind).Create(t.Context(), order, metav1.CreateOptions{})
+	must(t, err)
 	freezer, err := client.New(b.RESTConfig(), client.Options{})
 	must(t, err)
 	must(t, (&object.Freezer{Client: freezer, Username: "somebody", Namespace: "refit-components", Manager: "refit-components"}).Freeze(t.Context(), "liqo",

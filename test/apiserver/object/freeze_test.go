@@ -4,8 +4,10 @@ package object
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,7 +16,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -40,9 +44,12 @@ type world struct {
 	freezer *object.Freezer
 }
 
+var installed sync.Once
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	s := apiserver.Shared(t, apiserver.Options{})
+	installed.Do(func() { s.Install(t, "../../../config/crd") })
 	w := &world{t: t, server: s}
 	w.freezer = &object.Freezer{Client: w.as(refitUser), Username: refitUser, Namespace: "default", Manager: "refit-components"}
 	return w
@@ -55,7 +62,11 @@ func (w *world) as(user string) client.Client {
 
 func (w *world) client(config *rest.Config) client.Client {
 	w.t.Helper()
-	c, err := client.New(config, client.Options{})
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), refitv1alpha1.AddToScheme(scheme)); err != nil {
+		w.t.Fatal(err)
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -70,10 +81,59 @@ func (w *world) context() context.Context {
 
 func (w *world) freeze(component string, freeze refitv1alpha1.RecipeFreeze) {
 	w.t.Helper()
+	w.order(component)
 	if err := w.freezer.Freeze(w.context(), component, freeze); err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = w.freezer.Thaw(context.WithoutCancel(w.t.Context()), component) })
+}
+
+// order creates the ComponentUpgrade of a component, during which it may be frozen.
+func (w *world) order(component string) *refitv1alpha1.ComponentUpgrade {
+	w.t.Helper()
+	digest := "sha256:" + strings.Repeat("0", 64)
+	u := &refitv1alpha1.ComponentUpgrade{ObjectMeta: metav1.ObjectMeta{Name: component}, Spec: refitv1alpha1.ComponentUpgradeSpec{
+		Operation: refitv1alpha1.Operation{Name: "upgrade", UID: "00000000-0000-0000-0000-000000000000"}, Sequence: 1, Epoch: 1, Action: refitv1alpha1.ActionUpgrade,
+		Version: "v1.2.0", Kubernetes: "v1.36.3", Digest: digest, Permit: refitv1alpha1.PermitApply, Release: refitv1alpha1.ReleaseRef{Name: "release", Digest: digest},
+	}}
+	admin := w.as("admin")
+	err := admin.Create(w.context(), u)
+	if apierrors.IsAlreadyExists(err) {
+		err = admin.Get(w.context(), client.ObjectKeyFromObject(u), u)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = client.IgnoreNotFound(admin.Delete(context.WithoutCancel(w.t.Context()), u)) })
+	return u
+}
+
+// A freeze ends with its ComponentUpgrade, or once the order lifts it: refit-components may not run.
+func TestFreezesThatNobodyThaws(t *testing.T) {
+	for situation, end := range map[string]func(*world, *refitv1alpha1.ComponentUpgrade) error{
+		"the order lifts it": func(w *world, u *refitv1alpha1.ComponentUpgrade) error {
+			u.Spec.Thaw, u.Spec.Sequence = true, u.Spec.Sequence+1
+			return w.as("admin").Update(w.context(), u)
+		},
+		"the order is deleted": func(w *world, u *refitv1alpha1.ComponentUpgrade) error { return w.as("admin").Delete(w.context(), u) },
+	} {
+		t.Run(situation, func(t *testing.T) {
+			w := newWorld(t)
+			w.freeze("abandoned", leases("CREATE"))
+			if err := w.creates("alice", "before"); !apierrors.IsForbidden(err) {
+				t.Fatalf("a user creates an object: %v", err)
+			}
+			if err := end(w, w.order("abandoned")); err != nil {
+				t.Fatal(err)
+			}
+			err := wait.PollUntilContextCancel(w.context(), 100*time.Millisecond, true, func(context.Context) (bool, error) {
+				return w.creates("alice", "after-"+strings.ReplaceAll(situation, " ", "-")) == nil, nil
+			})
+			if err != nil {
+				t.Errorf("it is frozen: %v", err)
+			}
+		})
+	}
 }
 
 func (w *world) thaw(component string) {
