@@ -52,7 +52,7 @@ func removalHooks(hooks []helm.Object) (names []string) {
 	return names
 }
 
-// holdsData reports whether the deletion of an object deletes data, which a rollback cannot restore.
+// holdsData reports whether the deletion of an object deletes data, which no rollback restores.
 func holdsData(ref helm.Ref) bool {
 	return ref.Group == "" && slices.Contains([]string{"Namespace", "PersistentVolume", "PersistentVolumeClaim"}, ref.Kind)
 }

@@ -9,8 +9,7 @@ import (
 
 // RemovalOf returns the ClusterRelease whose policy decides what happens to a version of a
 // component that a target no longer has: of those that have the version, the one of the newest
-// Kubernetes. It is false if the component stays. A target without any components says nothing
-// about them, and removes none.
+// Kubernetes. It is false if the component stays. A target without any components removes none.
 func RemovalOf(name, installed string, target Release, all []Release) (index int, removed bool) {
 	if len(target.Components) == 0 || slices.ContainsFunc(target.Components, func(c refitv1alpha1.ReleaseComponent) bool { return c.Name == name }) {
 		return 0, false
@@ -32,8 +31,8 @@ func olderKubernetes(a, b Release) bool {
 	return errX == nil && errY == nil && x.LessThan(y)
 }
 
-// remove removes what Refit installed and the last hop no longer has, if its ClusterRelease says
-// so. It is last: until then, another component may need it.
+// remove removes what Refit installed and the last hop no longer has, if the policy is
+// to uninstall it. It is last: until then, another component may need it.
 func (p *placement) remove(installed []Installed) {
 	last := len(p.hops) - 1
 	for _, i := range installed {

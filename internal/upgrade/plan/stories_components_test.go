@@ -20,7 +20,7 @@ var componentStories = []story{
 	},
 	{
 		name: "component-removed",
-		summary: "The target no longer has console, and the ClusterRelease that console came with says that it is uninstalled then. " +
+		summary: "The target no longer has console, and the ClusterRelease that console came with has onRemove: Uninstall. " +
 			"It is removed after the control plane and after the upgrade of mesh, which may have needed it.",
 		scenario: minor(shape(1, 1), withComponents(console, mesh)), ends: Succeeded,
 	},

@@ -108,7 +108,7 @@ func (w *world) order(component string) *refitv1alpha1.ComponentUpgrade {
 	return u
 }
 
-// A freeze ends with its ComponentUpgrade, or once the order lifts it: refit-components may not run.
+// A freeze ends with its ComponentUpgrade, or once the order lifts it.
 func TestFreezesThatNobodyThaws(t *testing.T) {
 	for situation, end := range map[string]func(*world, *refitv1alpha1.ComponentUpgrade) error{
 		"the order lifts it": func(w *world, u *refitv1alpha1.ComponentUpgrade) error {
