@@ -47,6 +47,8 @@ type ReleaseComponent struct {
 	// Recipe is the order of the upgrade. Without one, CRDs come first and everything else follows
 	// at once.
 	Recipe []RecipeStep `json:"recipe,omitempty"`
+	// Checks are what must hold in the cluster before the component is installed or upgraded.
+	Checks []ComponentCheck `json:"checks,omitempty"`
 }
 
 // ComponentChart identifies the archive of a chart.

@@ -23,12 +23,16 @@ import (
 	"github.com/refit-dev/refit/internal/components/offer"
 	"github.com/refit-dev/refit/internal/components/steps"
 	"github.com/refit-dev/refit/internal/upgrade/component"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 )
 
 const (
 	// resyncInterval is how often offers are computed without an event: objects of CRDs and the
 	// version of Kubernetes change, too.
 	resyncInterval = 10 * time.Minute
+	// failedInterval is how often offers are computed while a check of the publisher fails: no event
+	// announces that the user has changed the objects.
+	failedInterval = 2 * time.Minute
 	// busyInterval is how often a component that is being upgraded is read.
 	busyInterval = 15 * time.Second
 	// maxOffers is the limit of the API.
@@ -84,11 +88,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	after := resyncInterval
+	return reconcile.Result{RequeueAfter: intervalOf(&status, complete)}, r.write(ctx, &c, status)
+}
+
+// intervalOf returns when a status is computed again.
+func intervalOf(status *refitv1alpha1.ComponentStatus, complete bool) time.Duration {
 	if !complete {
-		after = busyInterval
+		return busyInterval
 	}
-	return reconcile.Result{RequeueAfter: after}, r.write(ctx, &c, status)
+	for i := range status.Offers {
+		if slices.ContainsFunc(status.Offers[i].Problems, func(p offer.Problem) bool { return p.Reason == componentplan.CheckFailed }) {
+			return failedInterval
+		}
+	}
+	return resyncInterval
 }
 
 func (r *Reconciler) create(ctx context.Context, name string, all releases) error {

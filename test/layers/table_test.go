@@ -64,6 +64,7 @@ var table = []row{
 	// Adapters
 	adapter("artifact"),
 	adapter("backup"),
+	adapter("check"),
 	adapter("crd"),
 	adapter("cri"),
 	adapter("drain"),

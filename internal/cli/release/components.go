@@ -19,6 +19,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/artifact/charts"
 	"github.com/refit-dev/refit/internal/engine/artifact/create"
+	"github.com/refit-dev/refit/internal/engine/check"
 	"github.com/refit-dev/refit/internal/engine/helm"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 )
@@ -126,6 +127,9 @@ func (p *packed) add(ctx context.Context, source *sourceComponent, directory, ku
 	if !fits {
 		return fmt.Errorf("version %s does not fit Kubernetes %s (fits): a ClusterRelease offers only what runs on its own Kubernetes", c.Version, kubernetes)
 	}
+	if err := compileChecks(c.Checks); err != nil {
+		return err
+	}
 	images, err := imagesOf(ctx, chart, c, kubernetes)
 	if err != nil {
 		return err
@@ -135,6 +139,19 @@ func (p *packed) add(ctx context.Context, source *sourceComponent, directory, ku
 		needed := create.NeededImage{Name: image, By: c.Name + " " + c.Version}
 		if !slices.ContainsFunc(p.images, func(n create.NeededImage) bool { return n.Name == image }) {
 			p.images = append(p.images, needed)
+		}
+	}
+	return nil
+}
+
+// compileChecks fails if a rule does not compile. Only refit-components would find it otherwise.
+func compileChecks(checks []refitv1alpha1.ComponentCheck) error {
+	if err := component.ValidateChecks(checks); err != nil {
+		return err
+	}
+	for i := range checks {
+		if err := check.Compile(&checks[i]); err != nil {
+			return fmt.Errorf("checks[%d].%w", i, err)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,12 +164,57 @@ func TestComponentsThatAreNotPacked(t *testing.T) {
   - patch: {kind: Thing.example.com, path: /spec/image, value: "${image:other}"}
   - verify: {ready: All}
 `, nil, "recipe[1]: the chart has no image other"},
+		"check whose rule does not compile": {
+			oneComponent + checks("kind: Thing.example.com", "rule: object.spec.size >"), nil, "components[0] (app): checks[0].rule: 1:19: Syntax error",
+		},
+		"check whose list rule is no condition": {
+			oneComponent + checks("kind: Thing.example.com", "listRule: objects.size()"), nil, "components[0] (app): checks[0].listRule: its result is int",
+		},
+		"check that reads Secrets": {
+			oneComponent + checks("kind: Secret", "rule: has(object.data.password)"), nil,
+			"components[0] (app): checks[0].objects.kind: a check cannot read Secrets",
+		},
+		"check with an unknown field": {oneComponent + checks("kind: Thing.example.com, name: x", "rule: 'true'"), nil, `unknown field "name"`},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			if _, err := pack(t.Context(), publish(t, c.text, c.change), "v1.36.3", nil); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("pack() = %v, want %q in it", err, c.want)
 			}
 		})
+	}
+}
+
+// checks is the field checks of a component, with one check.
+func checks(objects, rule string) string {
+	return "  checks:\n  - name: sizes\n    objects: {" + objects + "}\n    " + rule + "\n    message: the thing is too large\n    remedy: Make it smaller\n"
+}
+
+func TestChecksAreSigned(t *testing.T) {
+	text := oneComponent + checks("kind: Thing.example.com, selector: app.kubernetes.io/name=app", "rule: object.spec.size < 3")
+	add, err := pack(t.Context(), publish(t, text, nil), "v1.36.3", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, public := keyPair(t)
+	signed, err := (&Signer{KeyFile: private}).Sign(t.Context(), "content.json", withComponents(t, func(c *unsigned) { c.Components = add.components }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := signed.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := Read("x.yaml", raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := ReadPublicKeys([]string{public})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := file.Verify(keys)
+	if err != nil || len(content.Components) != 1 || !slices.Equal(content.Components[0].Checks, add.components[0].Checks) {
+		t.Errorf("%+v, %v", content.Components, err)
 	}
 }
 

@@ -90,6 +90,11 @@ func Compute(ctx context.Context, cluster Cluster, in Input) (*Offer, error) {
 		return o, err
 	}
 	o.add(peers...)
+	checks, err := checkProblems(ctx, cluster.Reader, in)
+	if err != nil {
+		return o, err
+	}
+	o.add(checks...)
 	o.sort()
 	err = o.hash(in)
 	return o, err

@@ -32,6 +32,8 @@ var remedies = map[string]string{
 	"ChartInvalid":           "Publish a ClusterRelease with a chart that renders",
 	"ChartReadsCluster":      "Ask the publisher for a chart without lookup, or set the values that it generates",
 	"ChartMissing":           "Add the ClusterRelease again with its charts: `refit release add FILE`",
+	"CheckFailed":            "Follow the remedy of the finding: the publisher of the component has written it",
+	"CheckInvalid":           "Ask the publisher of the component to fix the check, or waive it if you know that its condition holds",
 	"ComponentNotAdopted":    "Set spec.adopt of the Component to true, so that Refit takes over the Helm release",
 	"ComponentOwnedByGitOps": "Set spec.manage of the Component to Observe, and upgrade it with the tool that owns it",
 	"ComponentPending":       "Wait until the other Helm action ends, or run `helm rollback`",

@@ -90,6 +90,9 @@ func validateRules(c refitv1alpha1.ReleaseComponent) error {
 	if err := component.ValidateUserMay(c.UserMay); err != nil {
 		return err
 	}
+	if err := component.ValidateChecks(c.Checks); err != nil {
+		return err
+	}
 	_, err := component.Compile(c.Recipe)
 	return err
 }

@@ -17,6 +17,8 @@ const (
 	CheckPeer         = "PeerIncompatible"
 	CheckPeerUnknown  = "PeerUnknown"
 	CheckRecordLarge  = "HelmRecordTooLarge"
+	CheckFailed       = "CheckFailed"
+	CheckInvalid      = "CheckInvalid"
 	CheckOtherProblem = "ComponentProblem"
 	CheckUnknown      = "ComponentsUnknown"
 )
@@ -24,6 +26,7 @@ const (
 // own are the reasons that are checks of their own.
 var own = []string{
 	CheckNoPath, CheckDeletesCRD, CheckRefuses, CheckDrops, CheckGitOps, CheckPending, CheckPeer, CheckPeerUnknown, CheckRecordLarge,
+	CheckFailed, CheckInvalid,
 }
 
 // CheckOf returns the check of a problem.

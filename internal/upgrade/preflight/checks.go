@@ -230,6 +230,14 @@ var checks = []Check{
 		componentplan.CheckRecordLarge, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckRecordLarge),
 		"Helm's record of a component does not fit into a Secret",
 	},
+	{
+		componentplan.CheckFailed, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckFailed),
+		"a check of the publisher of a component fails",
+	},
+	{
+		componentplan.CheckInvalid, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckInvalid),
+		"a check of the publisher of a component cannot be evaluated",
+	},
 	{componentplan.CheckOtherProblem, Block, safety, needAddOns, otherComponentProblem, "something else speaks against the upgrade of a component"},
 	{componentplan.CheckUnknown, Block, safety, needAddOns, componentsUnknown, "what the upgrade of a component changes is not known yet"},
 

@@ -107,5 +107,7 @@ func addOnSituations() []situation {
 		reports(componentplan.CheckPeer, "", "liqo 1.2.0 does not work with peer turin, which has 1.0.1"),
 		reports(componentplan.CheckPeerUnknown, "", "the version of liqo in peer turin is unknown"),
 		reports(componentplan.CheckRecordLarge, "", "Helm's record would have 1.2 MiB"),
+		reports(componentplan.CheckFailed, "Check liqo/no-peering-in-progress", "the peering is not established: ForeignCluster turin"),
+		reports(componentplan.CheckInvalid, "Check liqo/no-peering-in-progress", "cannot evaluate the rule for ForeignCluster turin: no such key: phase"),
 	)
 }
