@@ -30,8 +30,8 @@ const (
 	// resyncInterval is how often offers are computed without an event: objects of CRDs and the
 	// version of Kubernetes change, too.
 	resyncInterval = 10 * time.Minute
-	// failedInterval is how often offers are computed while a check of the publisher fails: no event
-	// announces that the user has changed the objects.
+	// failedInterval is how often offers are computed while a check of the publisher fails: no
+	// event announces that the user has changed the objects.
 	failedInterval = 2 * time.Minute
 	// busyInterval is how often a component that is being upgraded is read.
 	busyInterval = 15 * time.Second

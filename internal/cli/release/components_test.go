@@ -218,6 +218,19 @@ func TestChecksAreSigned(t *testing.T) {
 	}
 }
 
+func TestChecksInTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/components.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```yaml\n  checks:\n")
+	text, _, _ = strings.Cut(text, "```")
+	add, err := pack(t.Context(), publish(t, oneComponent+"  checks:\n"+text, nil), "v1.36.3", nil)
+	if err != nil || len(add.components[0].Checks) != 2 {
+		t.Errorf("%+v, %v", add, err)
+	}
+}
+
 func TestLimitsOfChartsAgree(t *testing.T) {
 	if helm.MaxArchive != artifact.MaxChart {
 		t.Errorf("a chart may have %d bytes in one place and %d in another", helm.MaxArchive, artifact.MaxChart)

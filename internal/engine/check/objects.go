@@ -97,8 +97,8 @@ func versionsOf(of *refitv1alpha1.CheckedObjects) []string {
 	return []string{of.Version}
 }
 
-// listError tells a kind that nobody can list from an API server that does not answer. A kind that
-// was removed meanwhile has no objects.
+// listError distinguishes a kind that nobody can list from an API server that does not answer. A
+// kind that was removed meanwhile has no objects.
 func listError(kind string, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):

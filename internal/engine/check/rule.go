@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
 	"k8s.io/apimachinery/pkg/util/version"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -40,10 +41,10 @@ type Versions struct {
 
 // rule is a compiled rule.
 type rule struct {
-	program  cel.Program
+	eval     func(ctx context.Context, variables any) (ref.Val, *cel.EvalDetails, error)
 	variable string // object or objects
 	versions Versions
-	// What is left of the cost and of the time that all evaluations together may take.
+	// The rest of the cost and of the time that all evaluations together may take.
 	budget uint64
 	time   time.Duration
 }
@@ -92,11 +93,11 @@ func compile(check *refitv1alpha1.ComponentCheck, versions Versions) (*rule, err
 	if err := validateNesting(ast); err != nil {
 		return nil, fmt.Errorf("%s: %w", field, err)
 	}
-	program, err := all[variable].Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CostTracking(&costs{}))
+	compiled, err := all[variable].Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CostTracking(&costs{}))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s", field, oneLine(err))
 	}
-	return &rule{program: program, variable: variable, versions: versions, budget: checkBudget, time: maxTime}, nil
+	return &rule{eval: compiled.ContextEval, variable: variable, versions: versions, budget: checkBudget, time: maxTime}, nil
 }
 
 // evaluate evaluates the rule for an object or a list of objects.
@@ -104,7 +105,7 @@ func (r *rule) evaluate(ctx context.Context, value any) (bool, error) {
 	bounded, cancel := context.WithTimeout(ctx, r.time)
 	defer cancel()
 	start := time.Now()
-	out, details, err := r.program.ContextEval(bounded, map[string]any{
+	out, details, err := r.eval(bounded, map[string]any{
 		r.variable: value, varFrom: r.versions.From, varTo: r.versions.To, varKubernetes: r.versions.Kubernetes,
 	})
 	if ctx.Err() != nil {
