@@ -175,11 +175,11 @@ func validate(r *refitv1alpha1.RecipeStep) error {
 	case r.Freeze != nil:
 		return validateFreeze(r.Freeze)
 	case r.Wait != nil:
-		return validateObjects(refitv1alpha1.RecipeObjects{Kind: r.Wait.Kind, Limit: r.Wait.Limit})
+		return validateObjects(StepWait, refitv1alpha1.RecipeObjects{Kind: r.Wait.Kind, Limit: r.Wait.Limit})
 	case r.Touch != nil:
-		return validateObjects(r.Touch.RecipeObjects)
+		return validateObjects(StepTouch, r.Touch.RecipeObjects)
 	case r.Recreate != nil:
-		return validateObjects(r.Recreate.RecipeObjects)
+		return validateObjects(StepRecreate, r.Recreate.RecipeObjects)
 	case r.Patch != nil:
 		if err := validatePath(r.Patch.Path); err != nil {
 			return err
@@ -187,7 +187,7 @@ func validate(r *refitv1alpha1.RecipeStep) error {
 		if err := validateVariables(r.Patch.Value); err != nil {
 			return err
 		}
-		return validateObjects(r.Patch.RecipeObjects)
+		return validateObjects(StepPatch, r.Patch.RecipeObjects)
 	case r.Verify != nil:
 		return validateVerify(r.Verify)
 	}
@@ -259,14 +259,15 @@ func validateResource(name string) error {
 
 var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
 
-func validateObjects(o refitv1alpha1.RecipeObjects) error {
+func validateObjects(step StepKind, o refitv1alpha1.RecipeObjects) error {
+	most := definition(step).limit
 	switch {
 	case !kindName.MatchString(o.Kind) || len(o.Kind) > 253:
 		return fmt.Errorf("%q is not a kind with its group, such as GatewayServer.networking.liqo.io", o.Kind)
 	case o.Until != "" && o.Until != refitv1alpha1.StateReady:
 		return fmt.Errorf("until %q is not Ready", o.Until)
-	case o.Limit.Duration < 0:
-		return errors.New("limit is negative")
+	case o.Limit.Duration < 0 || o.Limit.Duration > most:
+		return fmt.Errorf("limit must be at most %s, the timeout of the step", most)
 	}
 	return nil
 }

@@ -88,6 +88,9 @@ func TestInvalidRecipes(t *testing.T) {
 		{`recipe[0]: freeze: "x' || true"`, []step{freeze(func(f *refitv1alpha1.RecipeFreeze) { f.Except.ServiceAccountsIn = []string{"x' || true"} })}},
 		{`recipe[0]: touch: "Node"`, []step{touch(refitv1alpha1.RecipeObjects{Kind: "Node"})}},
 		{`recipe[0]: touch: until "Gone"`, []step{touch(refitv1alpha1.RecipeObjects{Kind: "Thing.example.com", Until: "Gone"})}},
+		{"recipe[0]: touch: limit must be at most 30m0s", []step{touch(refitv1alpha1.RecipeObjects{
+			Kind: "Thing.example.com", Limit: metav1.Duration{Duration: time.Hour},
+		})}},
 		{`recipe[0]: patch: path "spec"`, []step{{Patch: &refitv1alpha1.RecipePatch{Path: "spec"}}}},
 		{`recipe[0]: patch: path "/"`, []step{{Patch: &refitv1alpha1.RecipePatch{Path: "/"}}}},
 		{`recipe[0]: patch: path "/status/phase"`, []step{{Patch: &refitv1alpha1.RecipePatch{Path: "/status/phase"}}}},
