@@ -23,15 +23,15 @@ const (
 	CheckUnknown      = "ComponentsUnknown"
 )
 
-// own are the reasons that are checks of their own.
-var own = []string{
+// Own are the reasons of problems that are checks of their own.
+var Own = []string{
 	CheckNoPath, CheckDeletesCRD, CheckRefuses, CheckDrops, CheckGitOps, CheckPending, CheckPeer, CheckPeerUnknown, CheckRecordLarge,
 	CheckFailed, CheckInvalid,
 }
 
 // CheckOf returns the check of a problem.
 func CheckOf(problem *refitv1alpha1.ComponentProblem) string {
-	if slices.Contains(own, problem.Reason) {
+	if slices.Contains(Own, problem.Reason) {
 		return problem.Reason
 	}
 	return CheckOtherProblem

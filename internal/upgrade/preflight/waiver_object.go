@@ -7,12 +7,15 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // withoutKind are the checks whose findings have objects without a kind: parts of the cluster,
-// other checks, and flags and files of a rehearsal.
-var withoutKind = []string{idPartUnreadable, idWaiverRefused, idWaiverUnused, policy.CheckRehearsal}
+// other checks, flags and files of a rehearsal, and CRDs and peers of components.
+var withoutKind = append([]string{
+	idPartUnreadable, idWaiverRefused, idWaiverUnused, policy.CheckRehearsal, componentplan.CheckOtherProblem,
+}, componentplan.Own...)
 
 // LacksKind reports whether the object of a waiver has no kind, so that it matches no finding:
 // "worker-1" instead of "Node worker-1".

@@ -31,6 +31,7 @@ func TestAWaiverForAnObjectMatchesAFinding(t *testing.T) {
 		"an object that is gone, others are waived": {"UnmanagedPod", "Pod shop/gone", ""},
 		"a node that does not exist":                {"DiskTooSmall", "Node nosuch", "node nosuch does not exist"},
 		"a node without its kind":                   {"DiskTooSmall", "worker-1", "has no kind"},
+		"a peer of a component":                     {"PeerUnknown", "turin", ""},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			err := request.MatchWaivers([]refitv1alpha1.Waiver{{Check: c.check, Object: c.object, Reason: "known"}}, clustertest.HA("v1.35.4", 3, 2), report)
