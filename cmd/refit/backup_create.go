@@ -27,16 +27,7 @@ func newBackupCreateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Take a backup of etcd",
-		Long: `Take a backup of etcd and follow it until it is stored, was read back, and was restored into a
-scratch etcd on the host and compared. The command creates an EtcdBackup; the agent of a control
-plane node takes the backup, which continues if you interrupt the command (Ctrl-C). At the end it
-prints the digest of the backup, which proves its origin, and the next steps.
-
-With --drill none, the backup is not restored. With --drill rehearse, the versions on the path to
---to also run on the restored data.
-
-Exits with 0 if the backup succeeds, with 1 if it fails, with 3 if the rehearsal has findings, with
-4 if --timeout expires, and with 130 if you interrupt it.`,
+		Long:  backups.CreateHelp,
 		Example: a.example(
 			"# Take a backup", "backup create",
 			"# Take a backup in a script", "backup create --store offsite --timeout 30m -o json",
@@ -54,16 +45,9 @@ Exits with 0 if the backup succeeds, with 1 if it fails, with 3 if the rehearsal
 func newRehearseCommand(a *app) *cobra.Command {
 	b := &backing{Creator: backups.Creator{Drill: "rehearse"}}
 	cmd := &cobra.Command{
-		Use:   "rehearse --to VERSION",
-		Short: "Rehearse an upgrade on a copy of the cluster's data",
-		Long: `Rehearse an upgrade: take a backup of etcd, restore it on a control plane host beside the cluster,
-and run the API server of each version on the path to the target on that data, with the flags of
-this cluster. Each finding has an object and a remedy. The cluster is not changed.
-
-The command creates an EtcdBackup, which continues if you interrupt the command (Ctrl-C).
-
-Exits with 0 if the rehearsal has no findings, with 1 if it could not be done, with 3 if it has
-findings, with 4 if --timeout expires, and with 130 if you interrupt it.`,
+		Use:     "rehearse --to VERSION",
+		Short:   "Rehearse an upgrade on a copy of the cluster's data",
+		Long:    backups.RehearseHelp,
 		Example: a.example("# Rehearse an upgrade", "rehearse --to v1.36.3", "# Rehearse it in a script", "rehearse --to v1.36.3 --timeout 1h -o json"),
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return b.run(cmd, a) },

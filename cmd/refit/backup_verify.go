@@ -12,16 +12,7 @@ func newBackupVerifyCommand(a *app) *cobra.Command {
 	return a.newView(&view{
 		use:   "verify NAME",
 		short: "Verify a stored backup",
-		long: `Verify a stored backup: read every part of it from its store, and compare it with the digests that
-its EtcdBackup records. With --identity, the command also decrypts every part, which proves that you
-can read your backups, and sets the condition IdentityProven of the BackupStore if you may approve.
-The identity and the decrypted data stay in the memory of this process.
-
-The credentials of a bucket are read from the cluster. A directory of control plane hosts can only
-be read there: the command prints what to run on which host. If it is mounted on this machine, use
---path.
-
-Exits with 0 only if every byte is proven, and with 1 otherwise.`,
+		long:  backups.VerifyHelp,
 		example: []string{
 			"# Verify that the store has every part", "backup verify backup-20261116-0300",
 			"# Verify that an identity decrypts it", "backup verify backup-20261116-0300 --identity refit-backup.key",

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/assessing"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
@@ -14,19 +15,7 @@ func newCheckCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check --to VERSION",
 		Short: "Check whether a cluster can be upgraded",
-		Long: `Check whether a cluster can be upgraded. Each finding names the object that it is about, the
-problem, and the remedy. The command changes nothing and needs read permissions only; it reports
-what it cannot read.
-
-A finding blocks, warns or informs. Fix a finding that blocks, or waive it by name and with a reason
-that is recorded; it is not possible to waive all of them at once. Some checks need Refit's agent on
-the nodes; without it their results are pending, and they do not block here.
-
-Use --list to list all checks: the name of each, as in findings and waivers, its severity and its
-meaning. "agent" marks a check that needs the agent for at least a part of its result, "no waiver"
-one that cannot be waived.
-
-Exits with 0 if no finding blocks, and with 3 if one does.`,
+		Long:  assessing.CheckHelp,
 		Example: a.example(
 			"# Check an upgrade to a version", "check --to v1.36.3",
 			"# Check an upgrade to the newest patch release for which the cluster has a ClusterRelease", "check --to v1.36",

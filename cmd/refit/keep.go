@@ -13,16 +13,9 @@ import (
 func newKeepCommand(a *app) *cobra.Command {
 	keeper := &keeping.Keeper{Confirm: a.Confirm, Changing: func() { a.changing = true }, Err: a.Err}
 	return a.newView(&view{
-		use:   "keep NODE",
-		short: "Keep security settings that only a node's static pods have",
-		long: `Keep the security settings that were added manually to the static pod manifests of a control plane
-node (audit, authentication, authorization, admission, encryption, TLS), and that an upgrade would
-remove. The command adds the flags and mounts to the kubeadm configuration of the cluster (extraArgs
-and extraVolumes in the ConfigMap kube-system/kubeadm-config), shows the change as a diff, and
-prompts for confirmation. It acts with your own permissions and does not change running pods.
-
-Settings that differ between control plane nodes are not kept: the command exits with 1 and prints a
-kubeadm patch for the host.`,
+		use:     "keep NODE",
+		short:   "Keep security settings that only a node's static pods have",
+		long:    keeping.Help,
 		example: []string{"# Show what would be kept, and keep it", "keep cp-1", "# Keep it without a prompt", "keep cp-1 --yes"},
 		args:    accept(arguments.One("name one node, for example cp-1")),
 		flags: func(cmd *cobra.Command) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/assessing"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/manifest"
 	"github.com/refit-dev/refit/internal/cli/terminal"
@@ -17,15 +18,7 @@ func newPlanCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan --to VERSION",
 		Short: "Show the plan of an upgrade",
-		Long: `Show the plan of an upgrade without changing anything: the versions on the path, the stages, the
-order of the nodes, which of them are drained, the estimated duration, and the reason for each
-decision. Findings that block the upgrade are shown as well.
-
-Use --from to plan for a saved Snapshot, without a cluster. Use -f for a ClusterUpgrade manifest
-with a policy for pools of workers, canaries and drains; -o manifest prints the ClusterUpgrade of
-this plan.
-
-Exits with 0, and with 3 if a preflight finding blocks the upgrade.`,
+		Long:  assessing.PlanHelp,
 		Example: a.example(
 			"# Show the plan of an upgrade", "plan --to v1.36.3",
 			"# Upgrade a tenth of the workers at a time", "plan --to v1.36.3 --max-unavailable 10%",

@@ -21,24 +21,7 @@ func newReleaseCreateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create --kubernetes VERSION --from DIRECTORY | --online",
 		Short: "Create a ClusterRelease from files or from upstream",
-		Long: `Create the content of a ClusterRelease and write it to standard output as JSON, to be reviewed and
-signed.
-
-With --from, the command searches directories for binaries (kubeadm, kubelet, kubectl, containerd,
-its shim, ctr, runc, CNI plugins), deb and rpm packages of the same, and archives of the images that
-kubeadm requires (as written by docker save or ctr images export), for every platform. It runs each
-binary to determine its version. Files of other versions are skipped and counted. Copy the
-directories to the hosts or serve them unchanged: hosts find each file by its relative path.
-
-With --online, the command takes the addresses and digests of everything that the directories lack
-from upstream, if upstream has signed it: deb and rpm packages from pkgs.k8s.io, binaries from
-dl.k8s.io and images from registry.k8s.io; with --containerd, --runc and --cni-plugins also these,
-without a signature: compare their digests and accept them with --accept-digest. It downloads
-metadata, signatures and archives. Hosts must reach these addresses or a mirror of them.
---for-cluster selects the files for the hosts of a cluster; --kind and --arch do so without one.
-
-With --components, the command packs and renders the Helm charts of a file, and adds their images.
-The command fails if its result cannot upgrade a kubeadm host, and lists what is missing.`,
+		Long:  release.CreateHelp,
 		Example: a.example(
 			"# Create a ClusterRelease from a directory", "release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
 			"# Create one without runc from two directories", "release create --kubernetes v1.36.3 --from bin --from images --without runc > v1.36.3.json",
@@ -121,17 +104,7 @@ func newReleaseAddCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add VERSION --from DIRECTORY | --online",
 		Short: "Create a ClusterRelease, sign it and add it to a cluster",
-		Long: `Create a ClusterRelease, sign it and add it to a cluster: "release create", "release sign" and
-"kubectl apply" in one command. It shows the content and prompts before it signs.
-
-With --online, it selects the files for the hosts of the cluster, unless you select them with --kind
-and --arch.
-
-It signs with your own key unless you name another one with --key. The key must be pinned on the
-hosts ("install" pins it); the command fails before it reads any file if it is not.
-
-If the cluster has a ClusterRelease with the same content, the command changes nothing. A
-ClusterRelease is immutable: another one for the same version needs another --name.`,
+		Long:  release.AddHelp,
 		Example: a.example(
 			"# Add a ClusterRelease from a directory", "release add v1.36.3 --from /srv/refit",
 			"# Add one from upstream, for the hosts of the cluster", "release add v1.36.3 --online",

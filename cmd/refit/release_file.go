@@ -16,12 +16,7 @@ func newReleaseSignCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign FILE",
 		Short: "Sign a ClusterRelease",
-		Long: `Sign the output of "release create" and write a ClusterRelease object to standard output, for
-"kubectl apply --server-side", after the charts of its components. Review the file before you sign
-it: hosts install its content and nothing else. Without --key, your own key signs it. The command
-prompts for the key's passphrase.
-
-A ClusterRelease in a cluster is immutable. Another one for the same version needs another --name.`,
+		Long:  release.SignHelp,
 		Example: a.example(
 			"# Sign a ClusterRelease", "release sign v1.36.3.json --key keys/refit-release.key > v1.36.3.yaml",
 			"# Sign another one for the same version and apply it",
@@ -59,11 +54,7 @@ func newReleaseVerifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "Verify the signature and the files of a ClusterRelease",
-		Long: `Verify a ClusterRelease as a host does: it is valid, and signed by a key that you trust, and so are
-its components and their charts. With --from, the command also reads every file of the
-ClusterRelease from a source and compares it with its signed digest. A source is a directory, a web
-server (https://..., http://...) or an OCI layout (oci:/path), as on hosts. Exits with 1 if a file
-is missing or differs.`,
+		Long:  release.VerifyHelp,
 		Example: a.example(
 			"# Verify the signature", "release verify v1.36.3.yaml --key keys/refit-release.pem",
 			"# Verify the files as well", "release verify v1.36.3.yaml --key /etc/refit/keys --from /srv/refit",
