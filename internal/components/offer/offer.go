@@ -62,6 +62,19 @@ type Offer struct {
 	CRDs     []refitv1alpha1.CRDChange
 	Digest   string // empty if the chart cannot be rendered
 	Problems []Problem
+
+	// manifests are what Changes were computed from.
+	manifests struct {
+		before, after []component.Object
+		namespace     string
+		mask          component.Mask
+	}
+}
+
+// Show returns the changes with the objects. Secret and random values are masked.
+func (o *Offer) Show() []component.Shown {
+	m := &o.manifests
+	return component.Show(m.before, m.after, m.namespace, m.mask)
 }
 
 // Problem speaks against an offer.
@@ -139,8 +152,10 @@ func (o *Offer) render(ctx context.Context, in Input) (bool, error) {
 	}
 	u.Deletions, o.Created = only(old, u.Rendering), only(u.Rendering, old)
 	o.Upgrade = u
-	mask := component.MaskOf(plain(u.Rendering), plain(again), release.Namespace)
-	o.Changes = component.Diff(plain(old), plain(u.Rendering), release.Namespace, mask)
+	m := &o.manifests
+	m.before, m.after, m.namespace = plain(old), plain(u.Rendering), release.Namespace
+	m.mask = component.MaskOf(m.after, plain(again), m.namespace)
+	o.Changes = component.Diff(m.before, m.after, m.namespace, m.mask)
 	o.size(release, kept)
 	return true, o.definitions()
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -112,29 +111,9 @@ func FreezerOf(c client.Client, username string) *object.Freezer {
 
 // input reads what the offer depends on from the cluster.
 func (r *Run) input(ctx context.Context) (offer.Input, error) {
-	in := offer.Input{Component: r.Component, Action: component.Action(r.order().Action)}
-	var err error
-	if in.Archive, err = r.Chart(ctx); err != nil {
-		return in, err
-	}
-	discover, err := discovery.NewDiscoveryClientForConfig(r.Config)
-	if err != nil {
-		return in, fmt.Errorf("cannot create clients: %w", err)
-	}
-	if in.Capabilities, err = offer.CapabilitiesOf(discover, r.order().Kubernetes); err != nil {
-		return in, err
-	}
-	var user refitv1alpha1.Component
-	err = r.client.Get(ctx, client.ObjectKey{Name: r.name()}, &user)
-	if client.IgnoreNotFound(err) != nil {
-		return in, fmt.Errorf("cannot get Component %s: %w", r.name(), err)
-	}
-	in.Spec = user.Spec
-	if in.User, err = offer.UserValues(ctx, r.client, &user.Spec); err != nil {
-		return in, err
-	}
-	err = offer.ReadRelease(ctx, r.client, r.helm(), &in)
-	return in, err
+	return offer.Read(ctx, offer.Source{Config: r.Config, Reader: r.client, Helm: r.helm(), Chart: r.Chart}, offer.Change{
+		Component: r.Component, Action: component.Action(r.order().Action), Kubernetes: r.order().Kubernetes,
+	})
 }
 
 // rendered returns the new version as it was checked.

@@ -2,10 +2,10 @@ package component
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -113,7 +113,7 @@ func diffFields(ref Ref, before, after Object, mask map[string]bool) (fields []F
 
 // secret reports whether a field of an object is secret.
 func secret(ref Ref, path string) bool {
-	return ref.Kind == "Secret" && ref.Group == "" &&
+	return ref.secret() &&
 		(path == "/data" || path == "/stringData" || strings.HasPrefix(path, "/data/") || strings.HasPrefix(path, "/stringData/"))
 }
 
@@ -143,7 +143,7 @@ func diffValues(path string, from, to any, report func(path string, from, to any
 	case []any:
 		if next, ok := to.([]any); ok && len(old) == len(next) {
 			for i := range old {
-				diffValues(fmt.Sprintf("%s/%d", path, i), old[i], next[i], report)
+				diffValues(path+"/"+index(i), old[i], next[i], report)
 			}
 			return
 		}
@@ -155,3 +155,9 @@ func diffValues(path string, from, to any, report func(path string, from, to any
 func escape(key string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
+
+func unescape(key string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
+}
+
+func index(i int) string { return strconv.Itoa(i) }

@@ -31,6 +31,9 @@ func (r Ref) CRD() bool {
 	return r.Kind == "CustomResourceDefinition" && r.Group == "apiextensions.k8s.io"
 }
 
+// secret reports whether the object is a Secret.
+func (r Ref) secret() bool { return r.Kind == "Secret" && r.Group == "" }
+
 // RefOf returns the reference of an object in a Helm release's namespace, which manifests may leave
 // out.
 func RefOf(o Object, namespace string) Ref {
