@@ -29,8 +29,8 @@ func addSourceFlags(cmd *cobra.Command, s *source.Source) {
 	cmd.Flags().BoolVarP(&s.Verbose, "verbose", "v", false, "report on stderr what is being read, even if it is not a terminal")
 }
 
-// completeOperations completes the names of operations in a shell.
-func (a *app) completeOperations(k *connect.Kubeconfig) cobra.CompletionFunc {
+// completeNames completes the names of objects in a shell.
+func (a *app) completeNames(k *connect.Kubeconfig, names func(context.Context, *connection) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second)
 		defer cancel()
@@ -38,9 +38,13 @@ func (a *app) completeOperations(k *connect.Kubeconfig) cobra.CompletionFunc {
 		if err != nil || len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		all, _ := c.List(ctx) // without a list there is nothing to complete
-		return request.Names(all), cobra.ShellCompDirectiveNoFileComp
+		return names(ctx, c), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+func operationNames(ctx context.Context, c *connection) []string {
+	all, _ := c.List(ctx) // without a list there is nothing to complete
+	return request.Names(all)
 }
 
 // format is the format in which a result is printed.

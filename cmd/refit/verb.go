@@ -40,7 +40,7 @@ func (a *app) newVerb(v verb) *cobra.Command {
 	}
 	yes := false
 	return a.newView(&view{
-		use: use, short: v.short, example: v.example, args: accept(args), operations: true,
+		use: use, short: v.short, example: v.example, args: accept(args), complete: operationNames,
 		long: v.long + "\n\nWithout " + without + ", the command changes the active operation: the oldest that has not ended.",
 		flags: func(cmd *cobra.Command) {
 			if v.question != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +15,8 @@ type view struct {
 	use, short, long string
 	example          []string
 	args             cobra.PositionalArgs
-	wide             string // what --wide lists every one of; empty if there is no such flag
-	operations       bool   // the argument is the name of an operation
+	wide             string                                      // what --wide lists every one of; empty if there is no such flag
+	complete         func(context.Context, *connection) []string // the first argument in a shell; nil: nothing
 	// flags adds the flags that only this command has; nil if there are none.
 	flags func(cmd *cobra.Command)
 	// check validates them and the arguments before there is a connection; nil if they are always
@@ -61,8 +62,8 @@ func (a *app) newView(v *view) *cobra.Command {
 	if v.flags != nil {
 		v.flags(cmd)
 	}
-	if v.operations {
-		cmd.ValidArgsFunction = a.completeOperations(&k)
+	if v.complete != nil {
+		cmd.ValidArgsFunction = a.completeNames(&k, v.complete)
 	}
 	if v.wide != "" {
 		f.addWideFlag(cmd, v.wide)

@@ -20,7 +20,7 @@ Without a name, the command shows the active operation, or the last one if all h
 			"# Show the progress of the active upgrade", "status",
 			"# Print the progress of an upgrade as JSON", "status to-v1-36-3 -o json",
 		},
-		args: accept(arguments.Operation), operations: true,
+		args: accept(arguments.Operation), complete: operationNames,
 		wide: "active node and every failure",
 		read: func(r *reading) (any, func() string, error) {
 			u, err := r.choose(r.Context(), r.name, orNewest)

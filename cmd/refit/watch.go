@@ -27,21 +27,14 @@ func newWatchCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [NAME]",
 		Short: "Follow an upgrade until it ends",
-		Long: `Follow an upgrade until it ends: in a live view on a terminal, else with a line for each change. The
-command keeps trying while the API server is unreachable, as during an upgrade of a control plane
-node. The upgrade continues if you interrupt the command (Ctrl-C).
-
-Without a name, the command follows the active operation, or the last one if all have ended.
-
-Exits with 0 if the upgrade succeeds, with 1 if it is aborted, and with 4 if --timeout expires. The
-command keeps following a stalled upgrade, which continues once the cause is fixed.`,
+		Long:  following.WatchHelp,
 		Example: a.example(
 			"# Follow the active upgrade", "watch",
 			"# Print a line of JSON for each change", "watch to-v1-36-3 -o json",
 			"# Stop following after half an hour", "watch --timeout 30m",
 		),
 		Args:              accept(arguments.Operation),
-		ValidArgsFunction: a.completeOperations(&k),
+		ValidArgsFunction: a.completeNames(&k, operationNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cmp.Or(form.Check(), f.Check()); err != nil {
 				return err

@@ -121,11 +121,12 @@ var table = []row{
 		folder: "internal/cli",
 		may: []string{
 			"os", "./api/v1alpha1", "./api/cli/v1alpha1", "./internal/upgrade/progress", "./internal/engine/install", "./internal/cli/text",
-			"k8s.io/client-go/rest",
+			"k8s.io/client-go/rest", "./internal/components/offer",
 		},
 		mayNot: []string{
-			"./internal/agent", "./internal/server", "./internal/capi", "./internal/controller", "./internal/controller/clusterupgrade", "./cmd/refit",
-			"./test/testbed", "github.com/spf13/cobra", "github.com/spf13/pflag", `fmt.Println("x")`, `exec.Command("true")`,
+			"./internal/agent", "./internal/components", "./internal/components/steps", "./internal/server", "./internal/capi",
+			"./internal/controller", "./internal/controller/clusterupgrade",
+			"./cmd/refit", "./test/testbed", "github.com/spf13/cobra", "github.com/spf13/pflag", `fmt.Println("x")`, `exec.Command("true")`,
 		},
 	},
 	{

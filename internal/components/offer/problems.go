@@ -34,7 +34,7 @@ var remedies = map[string]string{
 	"ChartMissing":           "Add the ClusterRelease again with its charts: `refit release add FILE`",
 	"CheckFailed":            "Follow the remedy of the finding: the publisher of the component has written it",
 	"CheckInvalid":           "Ask the publisher of the component to fix the check, or waive it if you know that its condition holds",
-	"ComponentNotAdopted":    "Set spec.adopt of the Component to true, so that Refit takes over the Helm release",
+	"ComponentNotAdopted":    "Run `refit components adopt NAME`, so that Refit takes over the Helm release",
 	"ComponentOwnedByGitOps": "Set spec.manage of the Component to Observe, and upgrade it with the tool that owns it",
 	"ComponentPending":       "Wait until the other Helm action ends, or run `helm rollback`",
 	"CRDDropsFields":         "Remove the fields from the objects, or ask the publisher for a version that keeps them",
@@ -81,7 +81,9 @@ func ownerProblems(in Input) (problems []Problem) {
 		problems = append(problems, problem("ComponentOwnedByGitOps", "", "%s manages %s and would undo the upgrade", in.Owner, in.Component.Name))
 	case refitv1alpha1.OwnerHelm:
 		if !in.Spec.Adopt {
-			problems = append(problems, problem("ComponentNotAdopted", "", "somebody installed %s with Helm, and Refit may not change it", in.Component.Name))
+			found := problem("ComponentNotAdopted", "", "somebody installed %s with Helm, and Refit may not change it", in.Component.Name)
+			found.Remedy = strings.ReplaceAll(found.Remedy, "NAME", in.Component.Name)
+			problems = append(problems, found)
 		}
 	case refitv1alpha1.OwnerNone, refitv1alpha1.OwnerRefit:
 	}

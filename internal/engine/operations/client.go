@@ -42,6 +42,7 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 		refitv1alpha1.GroupVersion.WithKind("ClusterRelease"): meta.RESTScopeRoot,
 		refitv1alpha1.GroupVersion.WithKind("EtcdBackup"):     meta.RESTScopeRoot,
 		refitv1alpha1.GroupVersion.WithKind("BackupStore"):    meta.RESTScopeRoot,
+		refitv1alpha1.GroupVersion.WithKind("Component"):      meta.RESTScopeRoot,
 		corev1.SchemeGroupVersion.WithKind("Node"):            meta.RESTScopeRoot,
 		corev1.SchemeGroupVersion.WithKind("Pod"):             meta.RESTScopeNamespace,
 		corev1.SchemeGroupVersion.WithKind("ConfigMap"):       meta.RESTScopeNamespace,
@@ -50,6 +51,7 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 		appsv1.SchemeGroupVersion.WithKind("Deployment"):      meta.RESTScopeNamespace,
 		coordinationv1.SchemeGroupVersion.WithKind("Lease"):   meta.RESTScopeNamespace,
 
+		refitv1alpha1.GroupVersion.WithKind("ComponentUpgrade"):                meta.RESTScopeRoot,
 		authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"): meta.RESTScopeRoot,
 	} {
 		mapper.Add(kind, scope)

@@ -57,14 +57,5 @@ func addOrder(e *cliv1alpha1.Explanation, order *refitv1alpha1.NodeUpgrade) {
 			e.Drain.Blockers = append(e.Drain.Blockers, cliv1alpha1.Blocker{Pod: b.Pod, Reason: b.Reason})
 		}
 	}
-	for _, s := range status.Steps {
-		e.Steps = append(e.Steps, cliv1alpha1.ExplainStep{
-			Name: s.Name, State: string(s.State), StartTime: timeOf(s.StartTime), CompletionTime: timeOf(s.CompletionTime),
-		})
-	}
-	if err := status.Error; err != nil {
-		e.Error = &cliv1alpha1.ExplainError{
-			Class: string(err.Class), Reason: err.Reason, Step: err.Step, Message: err.Message, Remedy: err.Remedy, LogTail: err.LogTail, At: err.At.UTC(),
-		}
-	}
+	e.Steps, e.Error = stepsOf(status.Steps), errorOf(status.Error)
 }

@@ -65,12 +65,7 @@ func componentOf(c *plan.ComponentStep) cliv1alpha1.Component {
 		Name: c.Component, Action: string(c.Action), From: c.From, To: c.To, Reason: c.Reason, Digest: c.Digest, Estimate: estimateOf(c.Estimate),
 	}
 	if offer := c.Offer; offer != nil {
-		out.Changes = &cliv1alpha1.ObjectChanges{
-			Create: offer.Changes.Create, Change: offer.Changes.Change, Delete: offer.Changes.Delete, Deletes: offer.Deletes,
-		}
-		for _, crd := range offer.CRDs {
-			out.Changes.CRDs = append(out.Changes.CRDs, cliv1alpha1.CRDChange(crd))
-		}
+		out.Changes = changesOf(offer)
 	}
 	return out
 }
