@@ -38,7 +38,7 @@ func newCheckCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list all checks and exit")
 	q.addFlags(cmd)
-	for _, other := range []string{"to", "release", "scope", "node-selector", "max-unavailable", "waive", "file", "from"} {
+	for _, other := range []string{"to", "release", "components", "scope", "node-selector", "max-unavailable", "waive", "file", "from"} {
 		cmd.MarkFlagsMutuallyExclusive("list", other)
 	}
 	return cmd

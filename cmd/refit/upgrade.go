@@ -37,6 +37,7 @@ func newUpgradeCommand(a *app) *cobra.Command {
 		Example: a.example(
 			"# Upgrade a cluster", "upgrade --to v1.36.3",
 			"# Upgrade to the newest patch release for which the cluster has a ClusterRelease", "upgrade --to v1.36",
+			"# Upgrade components only", "upgrade --components",
 			"# Upgrade in a script", "upgrade --to v1.36.3 --yes --timeout 2h -o json",
 			"# Upgrade with the policies of a manifest", "upgrade -f upgrade.yaml",
 			"# Upgrade a cluster without controllers", "upgrade --to v1.36.3 --standalone",

@@ -76,6 +76,9 @@ type Request struct {
 	From  string `json:"from,omitempty"` // the version of the control plane
 	To    string `json:"to"`
 	Scope string `json:"scope"`
+	// Components is true for an upgrade of components alone, on the version of Kubernetes that
+	// runs.
+	Components bool `json:"components,omitempty"`
 }
 
 // Counts counts the findings. Each finding counts once, except in Unknown.

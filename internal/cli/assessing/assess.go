@@ -46,7 +46,7 @@ func (r *Request) Assess(ctx context.Context, a *Assessor, upgrade *refitv1alpha
 	return progress.NewReport(progress.Facts{
 		Name: o.Cluster, Saved: o.Saved, Snapshot: o.Snapshot,
 		From: assessed.Path.From.String(), To: assessed.Path.To.String(), Scope: policy.Defaulted(spec).Scope,
-		Findings: *assessed.Checks, Plan: assessed.Plan,
+		Findings: *assessed.Checks, Plan: assessed.Plan, Components: r.Components,
 	}), nil
 }
 

@@ -18,6 +18,9 @@ import (
 type Request struct {
 	source.Source
 	Manifest string // the file of a ClusterUpgrade; empty: none
+	// Components is true for an upgrade of components alone, on the version of Kubernetes that
+	// runs.
+	Components bool
 
 	waivers  []refitv1alpha1.Waiver // those of flags
 	observed *source.Observation    // nil until it is read
@@ -67,10 +70,28 @@ func (r *Request) upgrade(ctx context.Context, a *Assessor, flags Flags) (*refit
 	if err := flags.ApplyTarget(&upgrade.Spec, resolve); err != nil {
 		return nil, err
 	}
+	if r.Components {
+		if err := r.stay(ctx, a, &upgrade.Spec); err != nil {
+			return nil, err
+		}
+	}
 	if err := request.Validate(&upgrade.Spec); err != nil {
 		return nil, exit.UsageError{Err: err}
 	}
 	return upgrade, nil
+}
+
+// stay sets the target to the version that runs.
+func (r *Request) stay(ctx context.Context, a *Assessor, spec *refitv1alpha1.ClusterUpgradeSpec) error {
+	if err := r.read(ctx, a); err != nil {
+		return err
+	}
+	target, err := assess.ComponentsOnly(r.observed.Snapshot, *spec)
+	if err != nil {
+		return exit.Usagef("--components: %w", err)
+	}
+	spec.Target = target
+	return nil
 }
 
 // resolveMinor returns the newest patch release of a minor version that a ClusterRelease in the

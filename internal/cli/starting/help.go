@@ -14,6 +14,9 @@ If the cluster has no ClusterRelease for the target, and its hosts accept your o
 offers to create one from upstream and to sign it ("release add --online"). With --to v1.36, it is
 the newest patch release that upstream has.
 
+With --components, only components are upgraded, to the versions of the ClusterRelease of the
+Kubernetes version that the cluster runs; --release selects one of several.
+
 Without a terminal, --yes is required. With -o json, the first line is the plan, followed by a line
 for each change. A user without permission to approve plans starts an upgrade that waits for another
 user's approval.

@@ -49,7 +49,11 @@ func (s *Starter) Propose(ctx context.Context, p Proposal) (hash string, err err
 	if err := s.Accept(report, p.Requested, p.All); err != nil || s.Yes {
 		return report.Plan.Hash, err
 	}
-	return report.Plan.Hash, p.Terminal.Confirm(ctx, fmt.Sprintf("Upgrade %s to %s with this plan?", p.Cluster, report.Plan.To))
+	question := fmt.Sprintf("Upgrade %s to %s with this plan?", p.Cluster, report.Plan.To)
+	if report.Request.Components {
+		question = fmt.Sprintf("Upgrade the components of %s with this plan?", p.Cluster)
+	}
+	return report.Plan.Hash, p.Terminal.Confirm(ctx, question)
 }
 
 // expectControllers requires controllers in the cluster, unless the command runs them.

@@ -32,7 +32,11 @@ func (w *writer) nothing(r *cliv1alpha1.Report, wide bool) string {
 	if r.Request.Scope == "Workers" {
 		is = "are"
 	}
-	w.para(0, as(bold, fmt.Sprintf("Nothing to upgrade: %s %s at %s already.", subject(r), is, r.Request.To)))
+	done := fmt.Sprintf("%s %s at %s already.", subject(r), is, r.Request.To)
+	if r.Request.Components {
+		done = fmt.Sprintf("the components of %s are at the versions of its ClusterRelease of %s already.", r.Cluster.Name, r.Request.To)
+	}
+	w.para(0, as(bold, "Nothing to upgrade: "+done))
 	w.para(0, as(dim, w.seen(r)))
 	w.findings("Warnings", r.Findings, isWarning, wide)
 	return w.String()
@@ -46,6 +50,8 @@ func ability(r *cliv1alpha1.Report) string {
 		can = "cannot"
 	}
 	switch {
+	case r.Request.Components:
+		return fmt.Sprintf("The components of %s %s be upgraded on Kubernetes %s:", r.Cluster.Name, can, r.Request.To)
 	case r.Request.From != r.Request.To:
 		return fmt.Sprintf("%s %s be upgraded from %s to %s:", subject(r), can, r.Request.From, r.Request.To)
 	case r.Request.Scope == "Workers":

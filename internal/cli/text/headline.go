@@ -16,7 +16,11 @@ const factsIndent = 14
 // headline writes the plan in a few facts.
 func (w *writer) headline(r *cliv1alpha1.Report) {
 	p := r.Plan
-	w.para(0, as(bold, fmt.Sprintf("Plan for %s: Kubernetes %s", subject(r), route(p))))
+	what := "Kubernetes " + route(p)
+	if r.Request.Components {
+		what = "components, on Kubernetes " + p.To
+	}
+	w.para(0, as(bold, fmt.Sprintf("Plan for %s: %s", subject(r), what)))
 	w.para(0, as(dim, w.seen(r)))
 	w.blank()
 	fact := func(name string, body ...run) { w.hang("  "+name, dim, factsIndent, body...) }

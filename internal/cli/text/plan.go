@@ -1,6 +1,8 @@
 package text
 
 import (
+	"slices"
+
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
@@ -11,6 +13,7 @@ func Plan(r *cliv1alpha1.Report, page Page, next Next) string {
 	if r.Done() {
 		return w.nothing(r, page.Wide)
 	}
+	r = withoutNodes(r)
 	w.headline(r)
 	w.findings("Blocking", r.Findings, isBlocking, page.Wide)
 	w.stages(r.Plan, page.Wide)
@@ -24,6 +27,18 @@ func Plan(r *cliv1alpha1.Report, page Page, next Next) string {
 	w.blank()
 	w.para(0, as(dim, "Plan"), as(dim, r.Plan.Hash))
 	return w.String()
+}
+
+// withoutNodes returns an upgrade of components alone without the stages of nodes, which change
+// none, and without the notes on them.
+func withoutNodes(r *cliv1alpha1.Report) *cliv1alpha1.Report {
+	if !r.Request.Components {
+		return r
+	}
+	report, plan := *r, *r.Plan
+	plan.Notes, plan.Stages = nil, slices.DeleteFunc(slices.Clone(plan.Stages), func(s cliv1alpha1.Stage) bool { return kindOf(s.Name).Pace.Disrupts() })
+	report.Plan = &plan
+	return &report
 }
 
 // why writes the decisions about the whole plan.

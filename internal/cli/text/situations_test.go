@@ -25,6 +25,7 @@ type situation struct {
 	snapshot   func() *cluster.Snapshot
 	spec       refitv1alpha1.ClusterUpgradeSpec
 	everyWidth bool
+	components bool // alone
 }
 
 func to(version string) refitv1alpha1.ClusterUpgradeSpec {
@@ -58,12 +59,15 @@ func (s *situation) make(t *testing.T) *cliv1alpha1.Report {
 	}
 	return progress.NewReport(progress.Facts{
 		Name: "prod", Snapshot: snapshot, From: assessed.Path.From.String(), To: assessed.Path.To.String(), Scope: policy.Defaulted(s.spec).Scope,
-		Findings: *assessed.Checks, Plan: assessed.Plan,
+		Findings: *assessed.Checks, Plan: assessed.Plan, Components: s.components,
 	})
 }
 
 func (s *situation) next(command string) text.Next {
 	line := " --to " + s.spec.Target.Kubernetes
+	if s.components {
+		line = " --components"
+	}
 	return text.Next{Again: "refit " + command + line, Plan: "refit plan" + line, Upgrade: "refit upgrade" + line}
 }
 
@@ -100,6 +104,8 @@ func situations() []situation {
 		{name: "done", snapshot: ha("v1.36.3", "v1.36.3"), spec: to("v1.36.3")},
 		{name: "done-unreleased", snapshot: withAgents(ha("v1.36.3")), spec: scoped(refitv1alpha1.ScopeWorkers)},
 		{name: "components", snapshot: withComponents, spec: to("v1.36.3")},
+		{name: "components-only", snapshot: componentsOnly, spec: to("v1.36.3"), components: true},
+		{name: "components-done", snapshot: componentsDone, spec: to("v1.36.3"), components: true},
 		{name: "two-members", snapshot: twoMembers, spec: to("v1.36.3")},
 		{name: "workers", snapshot: behind, spec: someWorkers()},
 		{name: "large", everyWidth: true, snapshot: large, spec: pools()},
@@ -108,8 +114,27 @@ func situations() []situation {
 
 // withComponents is a cluster with a component that has to be upgraded before the control plane,
 // and one that is upgraded after it.
-func withComponents() *cluster.Snapshot {
-	s := withAgents(ha("v1.35.4", "v1.36.3"))()
+func withComponents() *cluster.Snapshot { return componentsOn("v1.35.4") }
+
+// componentsOnly is a cluster whose Kubernetes is at the target, and its components are not.
+func componentsOnly() *cluster.Snapshot {
+	s := componentsOn("v1.36.3")
+	s.Components[0].Status.Offers[0].Kubernetes = "v1.36.3"
+	return s
+}
+
+// componentsDone is a cluster whose components are at the target, too.
+func componentsDone() *cluster.Snapshot {
+	s := componentsOnly()
+	for i := range s.Components {
+		status := &s.Components[i].Status
+		status.Installed.Version, status.Offers = status.Offers[0].Version, nil
+	}
+	return s
+}
+
+func componentsOn(kubernetes string) *cluster.Snapshot {
+	s := withAgents(ha(kubernetes, "v1.36.3"))()
 	release := &s.Releases[0]
 	release.Components = []refitv1alpha1.ReleaseComponent{
 		{Name: "liqo", Version: "v1.2.0", Fits: []refitv1alpha1.ComponentFit{{Version: "<1.2", Kubernetes: "<1.36"}, {Version: ">=1.2"}}},

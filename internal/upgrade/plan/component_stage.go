@@ -29,6 +29,9 @@ func (p *Plan) componentsOf(stage refitv1alpha1.StageName, hop int) []*component
 }
 
 func (m *planner) componentsBeforeReason(p *Plan, hop int) string {
+	if p.From == p.Hops[hop].Kubernetes {
+		return "one after the other, first"
+	}
 	return fmt.Sprintf("one after the other, before an API server of %s runs", p.Hops[hop].Kubernetes)
 }
 

@@ -97,7 +97,7 @@ func start(s *cluster.Snapshot) (from, oldest skew.Version, err error) {
 	}
 	from = controlPlaneVersion(s)
 	if from.IsZero() {
-		return from, oldest, errors.New("the version of the control plane is unknown: no API server reports one")
+		return from, oldest, errUnknownVersion
 	}
 	for _, n := range s.Workers() {
 		v := kubeletVersion(n)
@@ -110,6 +110,27 @@ func start(s *cluster.Snapshot) (from, oldest skew.Version, err error) {
 	}
 	return from, oldest, nil
 }
+
+// RunningVersion returns the version of Kubernetes that the control plane runs, and the nodes of an
+// upgrade that do not run exactly that version.
+func RunningVersion(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (version skew.Version, others []string, err error) {
+	spec = policy.Defaulted(spec)
+	if version = controlPlaneVersion(s); version.IsZero() {
+		return version, nil, errUnknownVersion
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if policy.Exclusion(&spec, n) != "" {
+			continue
+		}
+		if kubeletVersion(n) != version || n.ControlPlane && s.APIServerVersion(n) != version {
+			others = append(others, n.Name)
+		}
+	}
+	return version, others, nil
+}
+
+var errUnknownVersion = errors.New("the version of the control plane is unknown: no API server reports one")
 
 // controlPlaneVersion is the oldest version of an API server. The endpoint's own version counts
 // only if no server's is known: behind a load balancer it is that of whichever server responded.

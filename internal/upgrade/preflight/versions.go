@@ -60,7 +60,7 @@ func alreadyAtTarget(v *view) []Finding {
 			return nil
 		}
 	}
-	if v.Path.To.IsZero() || len(v.nodes) == 0 || len(v.hops) == 0 {
+	if v.Path.To.IsZero() || len(v.nodes) == 0 || len(v.hops) == 0 || len(v.components.Steps) > 0 {
 		return nil
 	}
 	return []Finding{{

@@ -17,8 +17,10 @@ type Facts struct {
 	Snapshot *cluster.Snapshot
 	From, To string
 	Scope    refitv1alpha1.Scope
-	Findings preflight.Report
-	Plan     *plan.Plan // nil for `refit check`
+	// Components is true for an upgrade of components alone.
+	Components bool
+	Findings   preflight.Report
+	Plan       *plan.Plan // nil for `refit check`
 }
 
 // NewReport returns the result of a check and, if there is a Plan, of a plan.
@@ -27,7 +29,7 @@ func NewReport(f Facts) *cliv1alpha1.Report {
 		APIVersion: cliv1alpha1.APIVersion,
 		Kind:       cliv1alpha1.KindCheck,
 		Cluster:    clusterOf(f),
-		Request:    cliv1alpha1.Request{From: f.From, To: f.To, Scope: string(f.Scope)},
+		Request:    cliv1alpha1.Request{From: f.From, To: f.To, Scope: string(f.Scope), Components: f.Components},
 		Blocked:    f.Findings.Blocked(),
 		Counts:     countsOf(f.Findings.Summary),
 		Findings:   []cliv1alpha1.Finding{}, // never null
