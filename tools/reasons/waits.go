@@ -17,7 +17,7 @@ var more = map[string]string{
 	"Blocked":          "Fix the finding that the message names: see [Preflight checks](#preflight-checks)",
 	"NodeFailed":       "Fix the cause that `refit explain NODE` prints: see [Failures on a host](#failures-on-a-host)",
 	"Aborting":         "Wait: active nodes reach a safe state. If a host does not come back, run `refit abandon NODE`",
-	"ComponentFailed":  "Fix the cause that `kubectl describe componentupgrade NAME` prints, then run `refit retry`",
+	"ComponentFailed":  "Fix the cause that `refit components explain NAME` prints, then run `refit retry`",
 	"ComponentWaiting": "Wait: refit-components changes one component at a time. Its log: `kubectl -n refit-components logs deployment/refit-components`",
 	"OlderOperation":   "Wait until it ends, or end it: `refit abort NAME`",
 	"Progressing":      "No action is required. `refit watch` follows the upgrade",
