@@ -72,7 +72,8 @@ func adoptable(c *refitv1alpha1.Component) error {
 		return fmt.Errorf("%s manages %s and would undo an upgrade, so Refit does not take it over. "+
 			"Upgrade it with %s, and let upgrades of the cluster wait for it: "+manage, owner, c.Name, owner, c.Name, refitv1alpha1.ManageObserve)
 	case c.Spec.Manage == refitv1alpha1.ManageObserve:
-		return fmt.Errorf("spec.manage of Component %s is Observe: another tool changes it. If Refit is to change it: "+manage, c.Name, c.Name, refitv1alpha1.ManageRefit)
+		return fmt.Errorf("spec.manage of Component %s is Observe: another tool changes it. If Refit is to change it: "+manage,
+			c.Name, c.Name, refitv1alpha1.ManageRefit)
 	case owner == "":
 		return errors.New("refit-components has not read the component yet, so its owner is unknown. " +
 			"Check that it runs: `kubectl -n refit-components get pods`, `kubectl -n refit-components logs deployment/refit-components`")

@@ -128,6 +128,10 @@ func (c *computing) compute(ctx context.Context) (*cliv1alpha1.OfferDiff, error)
 	case err != nil:
 		return nil, err
 	}
+	if (in.Deployed == nil) != (in.Action == component.Install) {
+		return nil, fmt.Errorf("the Helm release of %s has changed, and refit-components has not computed the offers again yet: wait, then try again",
+			c.known.Component.Name)
+	}
 	judge, err := crd.NewActor(c.Config, manager)
 	if err != nil {
 		return nil, err
@@ -162,7 +166,7 @@ func (c *computing) signed(ctx context.Context) (refitv1alpha1.ReleaseComponent,
 	}
 	at := slices.IndexFunc(all.List, func(r refitv1alpha1.ReleaseComponent) bool { return r.Name == name && r.Version == c.recorded.Version })
 	if at < 0 {
-		return refitv1alpha1.ReleaseComponent{}, fmt.Errorf("ClusterRelease %s does not have %s %s any more: wait until refit-components has computed the offers again",
+		return refitv1alpha1.ReleaseComponent{}, fmt.Errorf("ClusterRelease %s does not have %s %s any more: wait until refit-components has computed its offers",
 			ref.Name, name, c.recorded.Version)
 	}
 	return all.List[at], nil

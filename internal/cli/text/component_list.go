@@ -42,7 +42,11 @@ func componentRow(s *cliv1alpha1.ComponentState, o *cliv1alpha1.ComponentOffer) 
 	if s.Installed != nil {
 		installed = s.Installed.Version
 	}
-	row := []string{s.Name, installed, s.Owner, managedBy(s), o.Release, o.Version}
+	offered := o.Version
+	if o.Action == string(refitv1alpha1.ActionRemove) {
+		offered = "removal"
+	}
+	row := []string{s.Name, installed, s.Owner, managedBy(s), o.Release, offered}
 	if c := o.Changes; c != nil {
 		row = append(row, fmt.Sprint(c.Create), fmt.Sprint(c.Change), fmt.Sprint(c.Delete))
 	} else {

@@ -145,7 +145,11 @@ func TestComponentExplanations(t *testing.T) {
 		})},
 		"current":   {Component: addOn("certs", "1.11.5", "1.11.5")},
 		"installed": {Component: addOn("lws", "", "0.8.0")},
-		"blocked":   {Component: addOn("liqo", "v1.1.2", "v1.2.0", withCRDs)},
+		"removed": {Component: addOn("lws", "0.7.0", "0.7.1", func(c *refitv1alpha1.Component) {
+			offer := &c.Status.Offers[0]
+			offer.Action, offer.Version, offer.Changes, offer.Deletes = refitv1alpha1.ActionRemove, "0.7.0", refitv1alpha1.ObjectChanges{Delete: 1}, []string{"Deployment.apps lws"}
+		})},
+		"blocked": {Component: addOn("liqo", "v1.1.2", "v1.2.0", withCRDs)},
 		"running": orderOf(addOn("liqo", "v1.1.2", "v1.2.0"), func(s *refitv1alpha1.ComponentUpgradeStatus) {
 			s.Waiting, s.Frozen = "DaemonSet liqo-fabric: 2 of 5 pods are ready", frozenFor(5*time.Minute)
 		}),

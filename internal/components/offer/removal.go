@@ -16,7 +16,8 @@ import (
 func (o *Offer) removal(ctx context.Context, reader client.Client, in Input) error {
 	deployed := helm.Rendering{Objects: in.Deployed.Objects, Hooks: in.Deployed.Hooks}
 	o.Upgrade.Deletions = only(deployed, helm.Rendering{})
-	o.Changes = component.Diff(plain(deployed), nil, in.Component.Release.Namespace, nil)
+	o.manifests.before, o.manifests.namespace = plain(deployed), in.Component.Release.Namespace
+	o.Changes = component.Diff(o.manifests.before, nil, o.manifests.namespace, nil)
 	if hooks := removalHooks(in.Deployed.Hooks); len(hooks) > 0 {
 		o.add(problem("RemovalNeedsHooks", hooks[0], "the chart deletes something with the hooks %s, which Refit does not run", list(hooks)))
 	}

@@ -46,8 +46,8 @@ func ComponentsOnly(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) 
 	}
 	release := policy.ReleaseFor(s, &spec, version, version, true)
 	if release == nil {
-		return target, fmt.Errorf("the cluster has no ClusterRelease of Kubernetes %s, which it runs: create one with components (`refit release add %s --components FILE`)",
-			version, version)
+		return target, fmt.Errorf("the cluster has no ClusterRelease of Kubernetes %s, which it runs: "+
+			"create one with components (`refit release add %s --components FILE`)", version, version)
 	}
 	if len(release.Components) == 0 && release.ComponentsError == "" {
 		return target, noComponents(s, release)
@@ -76,5 +76,6 @@ func noComponents(s *cluster.Snapshot, release *cluster.Release) error {
 	if len(names) > 0 {
 		return fmt.Errorf("ClusterRelease %s has no components: select one that has some with --release: %s", release.Name, phrase.List(names))
 	}
-	return fmt.Errorf("ClusterRelease %s has no components, and no other one of Kubernetes %s has: there is nothing to upgrade", release.Name, release.Payload.Kubernetes)
+	return fmt.Errorf("ClusterRelease %s has no components, and no other one of Kubernetes %s has: there is nothing to upgrade",
+		release.Name, release.Payload.Kubernetes)
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"reflect"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // The values that stand for secret ones that differ.
@@ -45,25 +47,7 @@ func (o Object) deepCopy() Object {
 	if o == nil {
 		return nil
 	}
-	return copyOf(map[string]any(o)).(map[string]any) //nolint:forcetypeassert // the copy has the type of its original
-}
-
-func copyOf(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			out[key] = copyOf(item)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = copyOf(v[i])
-		}
-		return out
-	}
-	return value
+	return runtime.DeepCopyJSON(o)
 }
 
 // replace masks the value at a path, if there is one.

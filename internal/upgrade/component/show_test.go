@@ -23,7 +23,8 @@ func TestValuesThatAreNotShown(t *testing.T) {
 	}{
 		"a value of a Secret differs": {
 			secretWith(map[string]any{"same": "c2FtZQ==", "other": "b2xk"}), secretWith(map[string]any{"same": "c2FtZQ==", "other": "bmV3"}), nil,
-			map[string]any{"same": Masked, "other": maskedBefore}, map[string]any{"same": Masked, "other": maskedAfter},
+			map[string]any{"same": Masked, "other": maskedBefore},
+			map[string]any{"same": Masked, "other": maskedAfter},
 		},
 		"a key of a Secret is new": {
 			secretWith(map[string]any{}), secretWith(map[string]any{"new": "bmV3"}), nil, map[string]any{}, map[string]any{"new": Masked},

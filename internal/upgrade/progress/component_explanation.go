@@ -202,14 +202,21 @@ func offeredComponent(e *componentExplanation) bool {
 		return false
 	}
 	e.Message = e.installed()
-	if offer != nil {
-		e.Message += fmt.Sprintf(" ClusterRelease %s has %s.", offer.Release, offer.Version)
+	state := "."
+	if offer == nil {
+		offer, state = e.blocked(), ", which is blocked."
+	}
+	if removes(offer) {
+		e.Message += " A ClusterRelease no longer has it, and an upgrade to that ClusterRelease removes it" + state
 	} else {
-		offer = e.blocked()
-		e.Message += fmt.Sprintf(" ClusterRelease %s has %s, which is blocked.", offer.Release, offer.Version)
+		e.Message += fmt.Sprintf(" ClusterRelease %s has %s%s", offer.Release, offer.Version, state)
 	}
 	offeredNext(e)
 	return true
+}
+
+func removes(o *cliv1alpha1.ComponentOffer) bool {
+	return o != nil && o.Action == string(refitv1alpha1.ActionRemove)
 }
 
 func (e *componentExplanation) installed() string {
@@ -231,7 +238,7 @@ func offeredNext(e *componentExplanation) {
 	if offer.Digest != "" {
 		e.next("Show what changes in each object", "%s components diff %s --to %s", e.command, e.Name, offer.Release)
 	}
-	if !offer.Blocked() {
+	if !offer.Blocked() && !removes(offer) { // a removal names the ClusterRelease that still has it
 		e.next("Show the plan", "%s plan --release %s", e.command, offer.Release)
 	}
 }

@@ -103,6 +103,25 @@ func TestADiffThatAProblemBlocks(t *testing.T) {
 	}
 }
 
+func TestADiffOfARemoval(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	m.installOld()
+	m.drop()
+	recorded := m.offer()
+	diff, err := m.diff("")
+	must(t, err)
+	offer := diff.Offers[0]
+	if offer.Action != "Remove" || offer.Digest != recorded.Digest || offer.Recorded != "" || len(offer.Objects) != int(recorded.Changes.Delete) {
+		t.Errorf("%+v", offer)
+	}
+	for _, object := range offer.Objects {
+		if object.Change != "Delete" || !strings.Contains(object.Diff, "+++ /dev/null") {
+			t.Errorf("%+v", object)
+		}
+	}
+}
+
 func TestADiffNeedsThePermissionsOfTheUser(t *testing.T) {
 	t.Parallel()
 	m := newBed(t).newMade()
