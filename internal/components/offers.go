@@ -98,7 +98,7 @@ func intervalOf(status *refitv1alpha1.ComponentStatus, complete bool) time.Durat
 		return busyInterval
 	}
 	for i := range status.Offers {
-		if slices.ContainsFunc(status.Offers[i].Problems, func(p offer.Problem) bool { return p.Reason == componentplan.CheckFailed }) {
+		if slices.ContainsFunc(status.Offers[i].Problems, func(p offer.Problem) bool { return p.Blocks || p.Reason == componentplan.CheckFailed }) {
 			return failedInterval
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/components/offer"
-	"github.com/refit-dev/refit/internal/components/steps"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 )
 
@@ -31,12 +30,6 @@ func (r *Reconciler) removal(ctx context.Context, v *view, all releases) ([]refi
 		found, err := offer.Compute(ctx, v.cluster, in)
 		if err != nil {
 			return nil, err
-		}
-		if _, err := r.source.chart(ctx, in.Component.Chart); err != nil {
-			if steps.Transient(err) {
-				return nil, err
-			}
-			found.Problems = append([]offer.Problem{offer.NewProblem("ChartMissing", "%v", err)}, found.Problems...)
 		}
 		return []refitv1alpha1.ComponentOffer{found.Status(all.verified[at].ref, in)}, nil
 	}

@@ -179,7 +179,7 @@ func liveOf(ctx context.Context, reader client.Client, object helm.Object, names
 // ReadRelease reads the Helm release of a component, who owns it, and whether it is locked. A
 // pending revision of Refit does not count: its own step unlocks it.
 func ReadRelease(ctx context.Context, reader client.Client, release *helm.Client, in *Input) error {
-	in.Foreign = release.Foreign
+	in.Foreign, in.Taken = release.Foreign, release.Taken
 	deployed, err := release.Deployed(ctx)
 	if errors.Is(err, helm.ErrNoRelease) { // also if it was uninstalled and its history kept
 		return ownerWithoutRelease(ctx, reader, in)

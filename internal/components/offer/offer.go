@@ -46,8 +46,9 @@ type Input struct {
 	// Owner is who installed the component, and Pending why its newest revision is unfinished.
 	Owner   refitv1alpha1.ComponentOwner
 	Pending string
-	// Foreign returns those of the objects that exist and were never the release's.
-	Foreign func(context.Context, []helm.Ref) ([]helm.Ref, error)
+	// Foreign returns those of the objects that exist and were never the release's, and Taken those
+	// that belong to another release now.
+	Foreign, Taken func(context.Context, []helm.Ref) ([]helm.Ref, error)
 }
 
 // Offer is what a version of a component would change.
@@ -190,6 +191,9 @@ func (o *Offer) hash(in Input) (err error) {
 		Action: in.Action, Name: in.Component.Name, From: in.From, To: in.Component.Version, Chart: in.Component.Chart.Digest,
 		Values: o.Upgrade.Values, Recipe: in.Component.Recipe, Changes: o.Changes, Schedule: in.Capabilities.Kubernetes,
 	}
+	if in.Action == component.Remove { // whichever ClusterRelease has the policy
+		approved.Chart, approved.Recipe = "", nil
+	}
 	for _, change := range o.Changes {
 		if change.Kind == component.Deleted && !change.Object.CRD() {
 			approved.Deletes = append(approved.Deletes, change.Object)
@@ -247,15 +251,10 @@ func (o *Offer) existing(ctx context.Context, in Input) error {
 		hooks[hook.Ref] = true
 	}
 	found, err := in.Foreign(ctx, slices.DeleteFunc(slices.Clone(o.Created), func(ref helm.Ref) bool { return hooks[ref] }))
-	if err != nil || len(found) == 0 {
-		return err
+	for _, ref := range found {
+		o.add(problem("ObjectExists", ref.String(), "the new version creates %s, which exists and does not belong to the Helm release", ref))
 	}
-	names := make([]string, len(found))
-	for i, ref := range found {
-		names[i] = ref.String()
-	}
-	o.add(problem("ObjectExists", names[0], "the new version creates %s, which exists and does not belong to the Helm release", list(names)))
-	return nil
+	return err
 }
 
 // Status returns the offer as the status of a Component lists it.

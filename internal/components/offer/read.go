@@ -33,6 +33,10 @@ type Source struct {
 // Read reads what the offer of a change depends on, with the permissions of the source.
 func Read(ctx context.Context, s Source, change Change) (Input, error) {
 	in := Input{Component: change.Component, Action: change.Action}
+	if change.Action == component.Remove { // neither chart nor values matter
+		in.Capabilities.Kubernetes = change.Kubernetes
+		return in, ReadRelease(ctx, s.Reader, s.Helm, &in)
+	}
 	var err error
 	if in.Archive, err = s.Chart(ctx); err != nil {
 		return in, err

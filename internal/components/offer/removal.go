@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/refit-dev/refit/internal/engine/helm"
@@ -21,21 +22,21 @@ func (o *Offer) removal(ctx context.Context, reader client.Client, in Input) err
 	if hooks := removalHooks(in.Deployed.Hooks); len(hooks) > 0 {
 		o.add(problem("RemovalNeedsHooks", hooks[0], "the chart deletes something with the hooks %s, which Refit does not run", list(hooks)))
 	}
-	var data []string
+	taken, err := in.Taken(ctx, o.Upgrade.Deletions)
+	if err != nil {
+		return err
+	}
+	for _, ref := range taken {
+		o.add(problem("ObjectTaken", ref.String(), "%s belongs to another Helm release now, and the removal would delete it", ref))
+	}
 	for _, object := range in.Deployed.Objects {
-		if !holdsData(object.Ref) {
-			continue
-		}
-		live, err := liveOf(ctx, reader, object, in.Component.Release.Namespace)
+		what, err := dataOf(ctx, reader, object, in.Component.Release.Namespace)
 		if err != nil {
 			return err
 		}
-		if live != nil && live.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
-			data = append(data, object.Ref.String())
+		if what != "" {
+			o.add(problem("RemovalDeletesData", object.Ref.String(), "the removal deletes %s, which no rollback restores", what))
 		}
-	}
-	if len(data) > 0 {
-		o.add(problem("RemovalDeletesData", data[0], "the removal deletes %s with all data, which no rollback restores", list(data)))
 	}
 	in.Capabilities.Kubernetes = ""
 	o.sort()
@@ -53,7 +54,22 @@ func removalHooks(hooks []helm.Object) (names []string) {
 	return names
 }
 
-// holdsData reports whether the deletion of an object deletes data, which no rollback restores.
-func holdsData(ref helm.Ref) bool {
-	return ref.Group == "" && slices.Contains([]string{"Namespace", "PersistentVolume", "PersistentVolumeClaim"}, ref.Kind)
+// dataOf returns which data the deletion of an object deletes; nothing if it is to be kept.
+func dataOf(ctx context.Context, reader client.Client, object helm.Object, namespace string) (string, error) {
+	holds := object.Group == "" && slices.Contains([]string{"Namespace", "PersistentVolume", "PersistentVolumeClaim"}, object.Kind)
+	if !holds && (object.Group != "apps" || object.Kind != "StatefulSet") {
+		return "", nil
+	}
+	live, err := liveOf(ctx, reader, object, namespace)
+	if err != nil || live == nil || live.GetAnnotations()["helm.sh/resource-policy"] == "keep" {
+		return "", err
+	}
+	if holds {
+		return object.Ref.String() + " with all data", nil
+	}
+	policy, _, err := unstructured.NestedString(live.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
+	if err != nil || policy != "Delete" {
+		return "", nil //nolint:nilerr // a string by its schema
+	}
+	return "the PersistentVolumeClaims of " + object.Ref.String(), nil
 }

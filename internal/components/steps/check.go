@@ -182,6 +182,9 @@ func save(ctx context.Context, r *Run, _ component.Step) error {
 // freeze denies changes that would race with the upgrade. The journal has the freeze before it
 // exists, so that whoever reads the journal lifts it.
 func freeze(ctx context.Context, r *Run, step component.Step) error {
+	if r.Owner.Spec.Thaw { // the freeze of this order lasted too long already
+		return manual(component.ReasonFreezeLimit, nil, "Find out which step took so long, then run `refit retry`", "the controller has lifted the freeze")
+	}
 	if err := r.Freeze(ctx, step.Recipe.Freeze.Limit.Duration); err != nil {
 		return err
 	}

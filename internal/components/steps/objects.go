@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/helm"
 	"github.com/refit-dev/refit/internal/engine/object"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 )
@@ -135,8 +136,12 @@ func (r *Run) sweep(ctx context.Context, back bool) error {
 	if err != nil {
 		return err
 	}
+	r.leaveOrphans(swept)
+	return r.helm().Prune(ctx, keptRevisions)
+}
+
+func (r *Run) leaveOrphans(swept helm.Sweeping) {
 	for _, orphan := range swept.Orphans {
 		r.leave(fmt.Sprintf("%s is of a former revision, and its deletion was not approved", orphan))
 	}
-	return r.helm().Prune(ctx, keptRevisions)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -12,52 +13,64 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/component"
 )
 
-// removedTimeout is how long a removal waits until its objects do not exist any more. Their
-// finalizers may need somebody: the removal does not depend on that.
-const removedTimeout = 2 * time.Minute
+const (
+	// removedTimeout is how long a removal waits until its objects do not exist any more. Their
+	// finalizers may need somebody: the removal does not depend on that.
+	removedTimeout = 2 * time.Minute
+	// removeFirst is the mark of the revision without what would be unavailable without the rest.
+	removeFirst = "remove-first"
+)
 
 // remove writes a revision without objects, so that Helm deletes all of them. The revision before
-// it stays until the end, for a rollback.
+// it stays until the end, for a rollback. Webhooks and aggregated APIs are deleted first: without
+// their backends they would deny requests of others, and those of a rollback.
 func remove(ctx context.Context, r *Run, step component.Step) error {
-	archive, err := r.Chart(ctx)
+	refs, err := r.former(ctx)
 	if err != nil {
 		return err
 	}
-	chart, err := helm.Load(archive)
+	newest, err := r.helm().Newest(ctx)
 	if err != nil {
 		return err
 	}
-	s := r.saved
-	empty := helm.Upgrade{Chart: chart, Values: s.Values, Capabilities: s.Capabilities, From: s.Revision, Deletions: s.Deletions}
-	if err := r.helm().Wave(ctx, r.mark(step.Name), empty, helm.Wave{Last: true}); err != nil {
+	last := r.mark(step.Name)
+	if slices.ContainsFunc(refs, isFirst) && newest.Description != last.String() {
+		if err := r.clear(ctx, r.mark(removeFirst), func(ref helm.Ref) bool { return !isFirst(ref) }); err != nil {
+			return err
+		}
+	}
+	if err := r.clear(ctx, last, func(helm.Ref) bool { return false }); err != nil {
 		return err
 	}
-	record, err := r.helm().Revision(ctx, s.Revision)
+	return r.removed(ctx, refs)
+}
+
+func (r *Run) clear(ctx context.Context, mark helm.Mark, stays func(helm.Ref) bool) error {
+	return r.helm().Clear(ctx, mark, r.saved.Revision, r.saved.Capabilities, r.saved.Deletions, stays)
+}
+
+func isFirst(ref helm.Ref) bool {
+	return ref.Group == "admissionregistration.k8s.io" || ref.Group == "apiregistration.k8s.io"
+}
+
+// former returns the objects of the revision that is removed.
+func (r *Run) former(ctx context.Context) ([]helm.Ref, error) {
+	record, err := r.helm().Revision(ctx, r.saved.Revision)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	refs := make([]helm.Ref, len(record.Objects))
 	for i := range record.Objects {
 		refs[i] = record.Objects[i].Ref
 	}
-	return r.removed(ctx, refs)
+	return refs, nil
 }
 
 // removed waits until the deleted objects do not exist any more, and reports those that stay.
 func (r *Run) removed(ctx context.Context, refs []helm.Ref) error {
 	bounded, cancel := context.WithTimeout(ctx, removedTimeout)
 	defer cancel()
-	var left []helm.Ref
-	err := wait.PollUntilContextCancel(bounded, time.Second, true, func(ctx context.Context) (bool, error) {
-		found, err := r.helm().Existing(ctx, refs)
-		if err != nil {
-			return false, err
-		}
-		if left = found; len(left) > 0 {
-			r.Waiting(fmt.Sprintf("%d objects are deleted, such as %s", len(left), left[0]))
-		}
-		return len(left) == 0, nil
-	})
+	left, err := r.gone(bounded, func(ctx context.Context) ([]helm.Ref, error) { return r.helm().Existing(ctx, refs) })
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		for _, ref := range left {
 			r.leave(fmt.Sprintf("%s is being deleted, and its finalizers keep it", ref))
@@ -67,20 +80,44 @@ func (r *Run) removed(ctx context.Context, refs []helm.Ref) error {
 	return err
 }
 
+// gone waits until a list of objects is empty, and returns the last one.
+func (r *Run) gone(ctx context.Context, list func(context.Context) ([]helm.Ref, error)) (left []helm.Ref, err error) {
+	err = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
+		found, err := list(ctx)
+		if err != nil {
+			return false, err
+		}
+		if left = found; len(left) > 0 {
+			r.Waiting(fmt.Sprintf("%d objects are deleted, such as %s", len(left), left[0]))
+		}
+		return len(left) == 0, nil
+	})
+	return left, err
+}
+
 // forget deletes what hooks have left, and the record of the Helm release.
 func (r *Run) forget(ctx context.Context) error {
-	_, err := r.helm().Sweep(ctx, r.saved.Deletions)
+	swept, err := r.helm().Sweep(ctx, r.saved.Deletions)
 	if errors.Is(err, helm.ErrNoRelease) { // an earlier attempt was complete
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	r.leaveOrphans(swept)
 	return r.helm().Forget(ctx, r.mark(string(component.StepRemove)))
 }
 
-// unremove creates the objects again.
+// unremove creates the objects again, once those that are being deleted do not exist any more: Helm
+// would change them, and they would be deleted nevertheless.
 func unremove(ctx context.Context, r *Run, step component.Step) error {
+	refs, err := r.former(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := r.gone(ctx, func(ctx context.Context) ([]helm.Ref, error) { return r.helm().Terminating(ctx, refs) }); err != nil {
+		return err
+	}
 	if err := r.helm().Rollback(ctx, r.mark(step.Name), r.saved.Revision, nil, 0); err != nil {
 		return err
 	}

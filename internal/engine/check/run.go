@@ -12,7 +12,7 @@ import (
 )
 
 // maxListBytes bounds the objects of a listRule, which are in memory at the same time.
-const maxListBytes = 16 << 20
+const maxListBytes = 4 << 20
 
 // Result is what a check has found.
 type Result struct {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Forget deletes the record of a release whose objects the marked action has deleted. It succeeds
@@ -31,7 +33,21 @@ func (c *Client) Forget(ctx context.Context, mark Mark) error {
 
 // Existing returns those of the objects that exist and belong to the release, except for those that
 // are to be kept.
-func (c *Client) Existing(ctx context.Context, refs []Ref) (existing []Ref, err error) {
+func (c *Client) Existing(ctx context.Context, refs []Ref) ([]Ref, error) {
+	return c.which(ctx, refs, func(s *session, live *unstructured.Unstructured) bool { return s.owns(live) && !kept(live) })
+}
+
+// Terminating returns those of the objects that are being deleted.
+func (c *Client) Terminating(ctx context.Context, refs []Ref) ([]Ref, error) {
+	return c.which(ctx, refs, func(_ *session, live *unstructured.Unstructured) bool { return live.GetDeletionTimestamp() != nil })
+}
+
+// Taken returns those of the objects that belong to another release.
+func (c *Client) Taken(ctx context.Context, refs []Ref) ([]Ref, error) {
+	return c.which(ctx, refs, func(s *session, live *unstructured.Unstructured) bool { return s.foreign(live) && !kept(live) })
+}
+
+func (c *Client) which(ctx context.Context, refs []Ref, matches func(*session, *unstructured.Unstructured) bool) (out []Ref, err error) {
 	s, err := c.open(ctx, Mark{})
 	if err != nil {
 		return nil, err
@@ -41,10 +57,10 @@ func (c *Client) Existing(ctx context.Context, refs []Ref) (existing []Ref, err 
 		if err != nil {
 			return nil, err
 		}
-		if found != nil && s.owns(found) && !kept(found) {
-			existing = append(existing, ref)
+		if found != nil && matches(s, found) {
+			out = append(out, ref)
 		}
 	}
-	slices.SortFunc(existing, compareRefs)
-	return existing, nil
+	slices.SortFunc(out, compareRefs)
+	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/kube"
 	release "helm.sh/helm/v4/pkg/release/v1"
 )
@@ -118,13 +119,18 @@ func (s *session) upgrade(mark Mark, u Upgrade, objects []Object, partOf string,
 	if s.config.Capabilities, err = u.Capabilities.helm(); err != nil {
 		return err
 	}
+	s.kube.hooks = u.HookTimeout
+	return s.replace(mark, content, u.Values, objects, hooks)
+}
+
+// replace writes a revision of a chart that has these objects, whatever the chart renders.
+func (s *session) replace(mark Mark, content *chartv2.Chart, values map[string]any, objects []Object, hooks bool) error {
 	run := action.NewUpgrade(s.config)
 	run.Namespace, run.Description = s.Namespace, mark.String()
-	run.ResetValues, run.SkipCRDs = true, true
-	run.DisableHooks, s.kube.hooks = !hooks, u.HookTimeout
+	run.ResetValues, run.SkipCRDs, run.DisableHooks = true, true, !hooks
 	run.WaitStrategy = kube.HookOnlyStrategy
 	run.PostRenderer = replacement(objects)
 	// Without the context of the action: Helm would return and continue. The transport ends it.
-	_, err = run.RunWithContext(context.WithoutCancel(s.ctx), s.Name, content, copyValues(u.Values))
+	_, err := run.RunWithContext(context.WithoutCancel(s.ctx), s.Name, content, copyValues(values))
 	return err
 }

@@ -38,7 +38,7 @@ func policyOf(component, client, namespace string, freeze refitv1alpha1.RecipeFr
 	for _, operation := range freeze.Deny.Operations {
 		operations = append(operations, admissionregistrationv1.OperationType(operation))
 	}
-	rules := []admissionregistrationv1.NamedRuleWithOperations{ruleOf("", "configmaps", admissionregistrationv1.Create)}
+	var rules []admissionregistrationv1.NamedRuleWithOperations
 	for _, denied := range freeze.Deny.Resources {
 		resource, group, _ := strings.Cut(denied, ".")
 		rules = append(rules, ruleOf(group, resource, operations...))
@@ -48,6 +48,9 @@ func policyOf(component, client, namespace string, freeze refitv1alpha1.RecipeFr
 		allowed = append(allowed, fmt.Sprintf("request.userInfo.username.startsWith(%q)", "system:serviceaccount:"+accounts+":"))
 	}
 	probe := probeOf(component, rules, allowed)
+	probes := ruleOf("", "configmaps", admissionregistrationv1.Create)
+	probes.ResourceNames = []string{name(component), probe} // no other ConfigMap waits for the parameter
+	rules = append(rules, probes)
 	isProbe := fmt.Sprintf("request.namespace == %q && request.name in [%q, %q]", namespace, name(component), probe)
 	return &admissionregistrationv1.ValidatingAdmissionPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicy"},

@@ -36,13 +36,13 @@ func olderKubernetes(a, b Release) bool {
 func (p *placement) remove(installed []Installed) {
 	last := len(p.hops) - 1
 	for _, i := range installed {
-		from := i.Version
+		from, byRefit := i.Version, i.ByRefit
 		for _, placed := range p.placed {
 			if placed.Component == i.Name {
-				from = placed.To // it was upgraded on the way
+				from, byRefit = placed.To, true // it is upgraded on the way, and adopted with that
 			}
 		}
-		if release, removed := RemovalOf(i.Name, from, p.hops[last], p.all); removed && i.ByRefit {
+		if release, removed := RemovalOf(i.Name, from, p.hops[last], p.all); removed && byRefit {
 			p.placed = append(p.placed, Placed{
 				Action: Remove, Component: i.Name, From: from, Hop: last, Release: release, Reason: "the target no longer has it",
 			})

@@ -17,6 +17,7 @@ const (
 	CheckPeer         = "PeerIncompatible"
 	CheckPeerUnknown  = "PeerUnknown"
 	CheckRecordLarge  = "HelmRecordTooLarge"
+	CheckRemovesData  = "RemovalDeletesData"
 	CheckFailed       = "CheckFailed"
 	CheckInvalid      = "CheckInvalid"
 	CheckOtherProblem = "ComponentProblem"
@@ -26,7 +27,7 @@ const (
 // Own are the reasons of problems that are checks of their own.
 var Own = []string{
 	CheckNoPath, CheckDeletesCRD, CheckRefuses, CheckDrops, CheckGitOps, CheckPending, CheckPeer, CheckPeerUnknown, CheckRecordLarge,
-	CheckFailed, CheckInvalid,
+	CheckRemovesData, CheckFailed, CheckInvalid,
 }
 
 // CheckOf returns the check of a problem.
@@ -49,6 +50,6 @@ func ProblemObject(component string, problem *refitv1alpha1.ComponentProblem) st
 // not waived its check, for all objects or for its own.
 func Blocks(component string, problem *refitv1alpha1.ComponentProblem, waived func(check, object string) bool) bool {
 	check := CheckOf(problem)
-	accepted := check != CheckDeletesCRD && (waived(check, "") || waived(check, ProblemObject(component, problem)))
+	accepted := check != CheckDeletesCRD && check != CheckRemovesData && (waived(check, "") || waived(check, ProblemObject(component, problem)))
 	return problem.Blocks && !accepted
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -91,6 +92,7 @@ func Of(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, path skew.P
 			out.Observed = append(out.Observed, step)
 		}
 	}
+	out.Steps = p.keepRemovals(out.Steps, path)
 	if len(out.Steps) > refitv1alpha1.MaxPlannedComponents {
 		return Result{Problem: fmt.Errorf("the upgrade changes components %d times, and a plan may have %d: upgrade to an earlier version first",
 			len(out.Steps), refitv1alpha1.MaxPlannedComponents)}
@@ -110,12 +112,44 @@ type planning struct {
 }
 
 func (p *planning) readAll() {
-	for i := range p.s.Releases {
-		if r := &p.s.Releases[i]; r.Error == "" && r.ComponentsError == "" {
+	sorted := slices.SortedFunc(slices.Values(p.s.Releases), func(a, b cluster.Release) int { return strings.Compare(a.Name, b.Name) })
+	for i := range sorted {
+		if r := &sorted[i]; r.Error == "" && r.ComponentsError == "" {
 			p.all = append(p.all, component.Release{Kubernetes: r.Payload.Kubernetes, Components: r.Components})
 			p.allRefs = append(p.allRefs, refitv1alpha1.ReleaseRef{Name: r.Name, Digest: r.Digest})
 		}
 	}
+}
+
+// keepRemovals adds the recorded removals that have started and that the ClusterReleases no longer
+// cause, such as because the one with the policy was deleted.
+func (p *planning) keepRemovals(steps []Step, path skew.Path) []Step {
+	if p.s.Operation == nil || p.s.Operation.Plan == nil {
+		return steps
+	}
+	for i := range p.s.Operation.Plan.Components {
+		r := &p.s.Operation.Plan.Components[i]
+		planned := slices.ContainsFunc(steps, func(s Step) bool { return s.Component == r.Name && s.Action == refitv1alpha1.ActionRemove })
+		if r.Action != refitv1alpha1.ActionRemove || planned || !p.started(r.Name) {
+			continue
+		}
+		step := Step{
+			Component: r.Name, Action: r.Action, From: r.From, Hop: len(path.Hops) - 1, Kubernetes: r.RunsOn, Digest: r.Digest, FromOffer: true, Started: true,
+			Reason: "the target no longer has it",
+		}
+		if order := p.s.ComponentUpgrade(r.Name); order != nil {
+			step.Release = order.Spec.Release
+		}
+		steps = append(steps, step)
+	}
+	index := func(s Step) int {
+		return slices.IndexFunc(p.s.Operation.Plan.Components, func(r refitv1alpha1.PlannedComponent) bool { return r.Name == s.Component && r.Action == s.Action })
+	}
+	first := slices.IndexFunc(steps, func(s Step) bool { return s.Action == refitv1alpha1.ActionRemove })
+	if first >= 0 { // they are last
+		slices.SortStableFunc(steps[first:], func(a, b Step) int { return index(a) - index(b) })
+	}
+	return steps
 }
 
 // readHops collects the hops in which the control plane changes.

@@ -33,10 +33,11 @@ func (v *view) componentOrder(name string) *cluster.ComponentUpgrade {
 	return order
 }
 
-// isFor reports whether an order is for a step.
+// isFor reports whether an order is for a step. Several ClusterReleases can have the policy of a
+// removal.
 func isFor(order *cluster.ComponentUpgrade, step *componentplan.Step) bool {
 	spec := &order.Spec
-	return spec.Release == step.Release && spec.Action == step.Action && spec.Version == step.Version()
+	return (spec.Release == step.Release || step.Action == refitv1alpha1.ActionRemove) && spec.Action == step.Action && spec.Version == step.Version()
 }
 
 // componentDone reports whether a step is complete: its order was executed and verified, or the

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
@@ -32,6 +34,19 @@ var componentStories = []story{
 			{executing("console", "wave-rest"), func(t *storyRun) { t.componentAgent.fails = true }},
 			{later(5, is(Stalled)), func(t *storyRun) { t.retry() }},
 		},
+	},
+	{
+		name: "component-removal-release-deleted",
+		summary: "The ClusterRelease with the policy is deleted once console is removed, and another one with console is added. " +
+			"The plan that was approved stays, and the workers follow.",
+		scenario: minor(shape(1, 1), withComponents(console, mesh)), ends: Succeeded,
+		script: []scriptEvent{{removed("console"), func(t *storyRun) {
+			t.note("! the user deletes the ClusterRelease v1.35.4 and adds v1.37.1, both with console")
+			added := t.newRelease("v1.37.1")
+			added.Components = []refitv1alpha1.ReleaseComponent{{Name: "console", Version: "v1.0.0", OnRemove: refitv1alpha1.RemoveUninstall}}
+			t.releases = append(slices.DeleteFunc(slices.Clone(t.releases), func(r cluster.Release) bool { return r.Payload.Kubernetes == "v1.35.4" }), added)
+			t.inputs++
+		}}},
 	},
 	{
 		name: "component-fails",
@@ -156,6 +171,14 @@ func executing(name, step string) func(*storyRun) bool {
 	return func(t *storyRun) bool {
 		order := t.component(name).order
 		return order != nil && order.Status.Step == step
+	}
+}
+
+// removed is when a component was removed.
+func removed(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool {
+		order := t.component(name).order
+		return order != nil && order.Status.Phase == refitv1alpha1.ComponentSucceeded
 	}
 }
 

@@ -209,6 +209,10 @@ var checks = []Check{
 		"the upgrade of a component would delete a CRD with all its objects",
 	},
 	{
+		componentplan.CheckRemovesData, Block, binding | safety, needAddOns, componentProblemsOf(componentplan.CheckRemovesData),
+		"the removal of a component would delete data",
+	},
+	{
 		componentplan.CheckRefuses, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckRefuses),
 		"a new CRD of a component refuses existing objects",
 	},

@@ -142,7 +142,29 @@ func (v *view) componentProblems(check string) []Finding {
 			}
 		}
 	}
+	found = append(found, v.removalProblems(check)...)
 	return slices.CompactFunc(found, func(a, b Finding) bool { return a.Object == b.Object && a.Message == b.Message })
+}
+
+// removalProblems reports the problems of removals, whose offers name the ClusterRelease of the
+// installed version. They do not depend on the hop.
+func (v *view) removalProblems(check string) (found []Finding) {
+	for i := range v.components.Steps {
+		step := &v.components.Steps[i]
+		if step.Action != refitv1alpha1.ActionRemove || step.Started {
+			continue
+		}
+		offer := componentplan.AnyOffer(v.s, step)
+		if offer == nil {
+			continue
+		}
+		for k := range offer.Problems {
+			if p := &offer.Problems[k]; componentplan.CheckOf(p) == check {
+				found = append(found, v.componentProblem(step.Component, p, false, nil))
+			}
+		}
+	}
+	return found
 }
 
 // takes reports whether the upgrade takes an offer. All offers count for a component without a

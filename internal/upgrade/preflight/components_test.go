@@ -93,6 +93,25 @@ func addOnSituations() []situation {
 				withProblem("ImageNotInRelease", "", "liqo/proxy:v1.2.0 is not in the ClusterRelease", true), func(s *snapshot) { s.Components[0].Status.Offers[0].Digest = "" }),
 		},
 		{check: componentplan.CheckOtherProblem, name: "none", change: withLiqo},
+		{check: componentplan.CheckRemovesData, name: "of a component that the target no longer has", want: Block, change: func(s *snapshot) {
+			for i := range s.Releases {
+				s.Releases[i].Components = []refitv1alpha1.ReleaseComponent{{Name: "other", Version: "v1.0.0"}}
+			}
+			old := cluster.Release{Name: "kubernetes-v1.35.4", Digest: "sha256:" + strings.Repeat("c", 64)}
+			old.Payload.Kubernetes = "v1.35.4"
+			old.Components = []refitv1alpha1.ReleaseComponent{{Name: "liqo", Version: "v1.1.2", OnRemove: refitv1alpha1.RemoveUninstall}}
+			s.Releases = append(s.Releases, old)
+			s.Components = []cluster.Component{{Name: "liqo", ByRefit: true, Manage: refitv1alpha1.ManageRefit, Status: refitv1alpha1.ComponentStatus{
+				Owner: refitv1alpha1.OwnerRefit, Installed: &refitv1alpha1.InstalledComponent{Version: "v1.1.2", Namespace: "liqo", Name: "liqo", Revision: 4},
+				Offers: []refitv1alpha1.ComponentOffer{{
+					Release: refitv1alpha1.ReleaseRef{Name: old.Name, Digest: old.Digest}, Version: "v1.1.2", Action: refitv1alpha1.ActionRemove,
+					Kubernetes: "v1.35.4", Digest: "sha256:" + strings.Repeat("a", 64),
+					Problems: []refitv1alpha1.ComponentProblem{{
+						Reason: componentplan.CheckRemovesData, Object: "PersistentVolumeClaim/data", Message: "the removal deletes it", Remedy: "Annotate it", Blocks: true,
+					}},
+				}},
+			}}}
+		}},
 		{check: componentplan.CheckOtherProblem, name: "components that need each other", change: all(withLiqo, func(s *snapshot) { s.Releases[0].Components[0].Needs = []string{"liqo"} }), want: Block},
 		{check: componentplan.CheckOtherProblem, name: "components that cannot be read", change: all(withLiqo, func(s *snapshot) {
 			s.Releases[0].Components, s.Releases[0].ComponentsError = nil, "the components are signed for another release"
@@ -100,6 +119,7 @@ func addOnSituations() []situation {
 		{check: componentplan.CheckOtherProblem, name: "another reason", change: withProblem("ImageNotInRelease", "", "liqo/proxy:v1.2.0 is not in the ClusterRelease", true), want: Block},
 	},
 		reports(componentplan.CheckDeletesCRD, "CustomResourceDefinition foreignclusters.core.liqo.io", "Helm would delete it with 12 objects"),
+		reports(componentplan.CheckRemovesData, "PersistentVolumeClaim/data", "the removal deletes it"),
 		reports(componentplan.CheckRefuses, "ForeignCluster turin", "spec.clusterID is required"),
 		reports(componentplan.CheckDrops, "ForeignCluster turin", "spec.proxy is dropped"),
 		reports(componentplan.CheckGitOps, "", "Flux manages the Helm release liqo/liqo"),

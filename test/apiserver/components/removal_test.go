@@ -4,15 +4,20 @@ package components
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/artifact/charts"
+	"github.com/refit-dev/refit/internal/engine/helm"
 )
 
 // drop replaces the ClusterRelease by one with the installed version, which is uninstalled once a
@@ -64,6 +69,38 @@ func TestAComponentThatTheTargetNoLongerHas(t *testing.T) {
 	}
 }
 
+// The chart no longer renders: a value that it requires is missing. It has a webhook, which is
+// deleted first.
+func TestARemovalOfAChartThatDoesNotRender(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	dir := filepath.Join(t.TempDir(), "made")
+	must(t, os.CopyFS(dir, os.DirFS("testdata/made-1")))
+	webhook := `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata:
+  name: {{ required "domain must be set" .Values.domain }}
+webhooks: []
+`
+	must(t, os.WriteFile(filepath.Join(dir, "templates", "webhook.yaml"), []byte(webhook), 0o600))
+	archive, err := helm.Pack(dir)
+	must(t, err)
+	m.install(archive, map[string]any{"domain": m.name + ".test"})
+	m.drop()
+	m.component()
+	m.spec(func(s *refitv1alpha1.ComponentSpec) { s.ValuesFrom = []refitv1alpha1.ValuesSource{{Secret: "deleted"}} })
+	m.order(m.offer())
+	m.ended(refitv1alpha1.ComponentSucceeded)
+	var left admissionregistrationv1.ValidatingWebhookConfiguration
+	if err := m.client.Get(t.Context(), client.ObjectKey{Name: m.name + ".test"}, &left); !apierrors.IsNotFound(err) {
+		t.Errorf("the webhook is left: %v", err)
+	}
+	if state := m.state(); strings.Contains(state, "kind: Deployment") || !strings.Contains(state, "the release does not exist") {
+		t.Errorf("the state is\n%s", state)
+	}
+}
+
+// A rollback waits for objects that are being deleted, and creates them again.
 func TestARemovalThatIsRolledBack(t *testing.T) {
 	t.Parallel()
 	m := newBed(t).newMade()
@@ -75,20 +112,31 @@ func TestARemovalThatIsRolledBack(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- m.runIn(ctx, m.config) }()
-	m.eventually("the removal waits", func() error {
-		if u := m.upgrade(); u.Status.Step != "remove" || u.Status.Waiting == "" {
+	m.waits("remove")
+	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Permit = refitv1alpha1.PermitRollback })
+	stop()
+	<-done
+	go func() { done <- m.run(m.config) }()
+	m.waits("undo-remove") // after the two minutes of the removal
+	m.removeFinalizer(finalized)
+	must(t, <-done)
+	if u := m.upgrade(); u.Status.Phase != refitv1alpha1.ComponentRolledBack {
+		t.Errorf("the status is %+v", u.Status)
+	}
+	if after := m.state(); after != before {
+		t.Errorf("after the rollback:\n%s\nbefore:\n%s", after, before)
+	}
+}
+
+// waits waits until a step waits.
+func (m *made) waits(step string) {
+	m.t.Helper()
+	m.eventually(step+" waits", func() error {
+		if u := m.upgrade(); u.Status.Step != step || u.Status.Waiting == "" {
 			return errNotYet
 		}
 		return nil
 	})
-	stop()
-	<-done
-	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Permit = refitv1alpha1.PermitRollback })
-	m.removeFinalizer(finalized)
-	m.ended(refitv1alpha1.ComponentRolledBack)
-	if after := m.state(); after != before {
-		t.Errorf("after the rollback:\n%s\nbefore:\n%s", after, before)
-	}
 }
 
 // finalize adds a finalizer to the settings of the component.

@@ -224,7 +224,13 @@ func (m *made) installOld() {
 
 func (m *made) installWith(values map[string]any) {
 	m.t.Helper()
-	chart, err := helm.Load(m.pack(1))
+	m.install(m.pack(1), values)
+}
+
+// install installs a chart as Refit does, and creates an object of its CRD.
+func (m *made) install(archive []byte, values map[string]any) {
+	m.t.Helper()
+	chart, err := helm.Load(archive)
 	must(m.t, err)
 	r := helm.Release{Namespace: m.name, Name: m.name}
 	capabilities := helm.Capabilities{Kubernetes: m.server.Version(), APIVersions: []string{"v1", "apps/v1"}}
