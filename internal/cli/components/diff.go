@@ -166,7 +166,7 @@ func (c *computing) signed(ctx context.Context) (refitv1alpha1.ReleaseComponent,
 	}
 	at := slices.IndexFunc(all.List, func(r refitv1alpha1.ReleaseComponent) bool { return r.Name == name && r.Version == c.recorded.Version })
 	if at < 0 {
-		return refitv1alpha1.ReleaseComponent{}, fmt.Errorf("ClusterRelease %s does not have %s %s any more: wait until refit-components has computed its offers",
+		return refitv1alpha1.ReleaseComponent{}, fmt.Errorf("ClusterRelease %s does not have %s %s any more: wait until refit-components has read it",
 			ref.Name, name, c.recorded.Version)
 	}
 	return all.List[at], nil

@@ -87,7 +87,8 @@ func Compute(ctx context.Context, cluster Cluster, in Input) (*Offer, error) {
 	o := &Offer{}
 	o.add(ownerProblems(in)...)
 	if in.Action == component.Remove {
-		return o, o.removal(ctx, cluster.Reader, in)
+		err := o.removal(ctx, cluster.Reader, in)
+		return o, err
 	}
 	rendered, err := o.render(ctx, in)
 	if err != nil || !rendered {

@@ -35,7 +35,7 @@ func (o *Offer) removal(ctx context.Context, reader client.Client, in Input) err
 			return err
 		}
 		if what != "" {
-			o.add(problem("RemovalDeletesData", object.Ref.String(), "the removal deletes %s, which no rollback restores", what))
+			o.add(problem("RemovalDeletesData", object.String(), "the removal deletes %s, which no rollback restores", what))
 		}
 	}
 	in.Capabilities.Kubernetes = ""
@@ -48,7 +48,7 @@ func removalHooks(hooks []helm.Object) (names []string) {
 	for _, hook := range hooks {
 		events := strings.Split(hook.Content.GetAnnotations()["helm.sh/hook"], ",")
 		if slices.ContainsFunc(events, func(e string) bool { e = strings.TrimSpace(e); return e == "pre-delete" || e == "post-delete" }) {
-			names = append(names, hook.Ref.String())
+			names = append(names, hook.String())
 		}
 	}
 	return names
@@ -65,11 +65,11 @@ func dataOf(ctx context.Context, reader client.Client, object helm.Object, names
 		return "", err
 	}
 	if holds {
-		return object.Ref.String() + " with all data", nil
+		return object.String() + " with all data", nil
 	}
 	policy, _, err := unstructured.NestedString(live.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
 	if err != nil || policy != "Delete" {
 		return "", nil //nolint:nilerr // a string by its schema
 	}
-	return "the PersistentVolumeClaims of " + object.Ref.String(), nil
+	return "the PersistentVolumeClaims of " + object.String(), nil
 }
