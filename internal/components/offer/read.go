@@ -35,7 +35,8 @@ func Read(ctx context.Context, s Source, change Change) (Input, error) {
 	in := Input{Component: change.Component, Action: change.Action}
 	if change.Action == component.Remove { // neither chart nor values matter
 		in.Capabilities.Kubernetes = change.Kubernetes
-		return in, ReadRelease(ctx, s.Reader, s.Helm, &in)
+		err := ReadRelease(ctx, s.Reader, s.Helm, &in)
+		return in, err
 	}
 	var err error
 	if in.Archive, err = s.Chart(ctx); err != nil {

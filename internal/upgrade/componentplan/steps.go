@@ -143,7 +143,9 @@ func (p *planning) keepRemovals(steps []Step, path skew.Path) []Step {
 		steps = append(steps, step)
 	}
 	index := func(s Step) int {
-		return slices.IndexFunc(p.s.Operation.Plan.Components, func(r refitv1alpha1.PlannedComponent) bool { return r.Name == s.Component && r.Action == s.Action })
+		return slices.IndexFunc(p.s.Operation.Plan.Components, func(r refitv1alpha1.PlannedComponent) bool {
+			return r.Name == s.Component && r.Action == s.Action
+		})
 	}
 	first := slices.IndexFunc(steps, func(s Step) bool { return s.Action == refitv1alpha1.ActionRemove })
 	if first >= 0 { // they are last
