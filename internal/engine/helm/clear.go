@@ -9,7 +9,7 @@ import (
 )
 
 // Clear writes a revision that has only some objects of another one, so that Helm deletes the rest.
-// It renders nothing: the chart may not accept the version of Kubernetes or its own values any more.
+// It renders nothing: the chart may not accept the version of Kubernetes or its values any more.
 func (c *Client) Clear(ctx context.Context, mark Mark, from int, capabilities Capabilities, deletions []Ref, stays func(Ref) bool) error {
 	s, history, complete, err := c.begin(ctx, mark)
 	if err != nil {
