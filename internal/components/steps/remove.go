@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// removedTimeout is how long a removal waits until its objects do not exist any more. Their
-	// finalizers may need somebody: the removal does not depend on that.
+	// removedTimeout is how long a removal waits until its objects do not exist any more, or half
+	// of the time that the step has left. Their finalizers may need somebody: the removal does not
+	// depend on that.
 	removedTimeout = 2 * time.Minute
 	// removeFirst is the mark of the revision without what would be unavailable without the rest.
 	removeFirst = "remove-first"
@@ -68,7 +69,11 @@ func (r *Run) former(ctx context.Context) ([]helm.Ref, error) {
 
 // removed waits until the deleted objects do not exist any more, and reports those that stay.
 func (r *Run) removed(ctx context.Context, refs []helm.Ref) error {
-	bounded, cancel := context.WithTimeout(ctx, removedTimeout)
+	timeout := removedTimeout
+	if deadline, is := ctx.Deadline(); is {
+		timeout = min(timeout, time.Until(deadline)/2)
+	}
+	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	left, err := r.gone(bounded, func(ctx context.Context) ([]helm.Ref, error) { return r.helm().Existing(ctx, refs) })
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {

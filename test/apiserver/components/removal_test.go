@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/artifact/charts"
 	"github.com/refit-dev/refit/internal/engine/helm"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 )
 
 // drop replaces the ClusterRelease by one with the installed version, which is uninstalled once a
@@ -106,6 +108,12 @@ func TestARemovalThatIsRolledBack(t *testing.T) {
 	m := newBed(t).newMade()
 	m.installOld()
 	m.drop()
+	m.options.Limit = func(step component.Step) time.Duration {
+		if step.Kind == component.StepRemove && step.Of == "" {
+			return 20 * time.Second
+		}
+		return step.Limit
+	}
 	before := m.state()
 	m.order(m.offer())
 	finalized := m.finalize("example.com/keep")
@@ -117,7 +125,7 @@ func TestARemovalThatIsRolledBack(t *testing.T) {
 	stop()
 	<-done
 	go func() { done <- m.run(m.config) }()
-	m.waits("undo-remove") // after the two minutes of the removal
+	m.waits("undo-remove") // once the removal no longer waits
 	m.removeFinalizer(finalized)
 	must(t, <-done)
 	if u := m.upgrade(); u.Status.Phase != refitv1alpha1.ComponentRolledBack {
