@@ -228,7 +228,7 @@ func TestManyObjects(t *testing.T) {
 	}{
 		"as many as a check reads":     {objects: many(maxObjects, 10)},
 		"more than a check reads":      {objects: many(maxObjects+1, 10), invalid: "more than 10000 objects of kind ClusterQueue.kueue.x-k8s.io"},
-		"list":                         {objects: many(maxObjects, 10), list: true},
+		"list":                         {objects: many(maxObjects/10, 10), list: true},
 		"list with too many objects":   {objects: many(maxObjects+1, 10), list: true, invalid: "more than 10000 objects"},
 		"list with too large objects":  {objects: many(200, 100_000), list: true, invalid: "more than 4 MiB"},
 		"large objects, one at a time": {objects: many(200, 100_000)},
