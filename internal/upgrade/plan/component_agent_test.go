@@ -526,11 +526,14 @@ func componentOrderDeleted(w *world) bool {
 	if len(all) == 0 || w.dice.IntN(3) > 0 {
 		return false
 	}
-	c := all[w.dice.IntN(len(all))]
+	w.deleteOrder(all[w.dice.IntN(len(all))])
+	return true
+}
+
+func (w *world) deleteOrder(c *simulatedComponent) {
 	w.note("! the ComponentUpgrade %s is deleted", c.name)
 	c.order = nil
 	c.version++
 	w.componentAgent.valuesChanged = true // what is left of a partial change counts as installed
 	w.componentsChanged()
-	return true
 }

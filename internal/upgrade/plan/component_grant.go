@@ -42,21 +42,22 @@ func isFor(order *cluster.ComponentUpgrade, step *componentplan.Step) bool {
 
 // componentDone reports whether a step is complete: its order was executed and verified, or the
 // operation has ordered a later step of the component since. Without an order, what is installed
-// counts: the order was deleted.
+// counts, which is the version of the step or of a later one: the order was deleted.
 func (v *view) componentDone(step *componentplan.Step) bool {
 	order := v.componentOrder(step.Component)
-	if order == nil {
-		return v.hasVersion(step)
-	}
-	if isFor(order, step) {
+	if order != nil && isFor(order, step) {
 		return order.Status.Phase == refitv1alpha1.ComponentSucceeded && componentplan.Answered(order) && !componentplan.Refused(order)
+	}
+	if order == nil && v.hasVersion(step) {
+		return true
 	}
 	later := false
 	for i := range v.plan.components {
 		switch other := &v.plan.components[i]; {
 		case other == step:
 			later = true
-		case later && other.Component == step.Component && isFor(order, other):
+		case !later || other.Component != step.Component:
+		case order == nil && v.hasVersion(other), order != nil && isFor(order, other):
 			return true
 		}
 	}

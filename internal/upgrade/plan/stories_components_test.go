@@ -5,6 +5,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 )
 
 // componentStories are about components.
@@ -19,6 +20,12 @@ var componentStories = []story{
 		name:     "component-two-hops",
 		summary:  "gateway is upgraded before each hop. The changes of the second upgrade are computed once the first hop is complete.",
 		scenario: minor(shape(1, 1), upgradePath("v1.35.4", "v1.37.1", "v1.36.3", "v1.37.1"), withComponents(gateway)), ends: Succeeded,
+	},
+	{
+		name:     "component-order-deleted",
+		summary:  "The ComponentUpgrade of gateway is deleted after its second upgrade. The first one counts as done, and the second hop follows.",
+		scenario: minor(shape(1, 1), upgradePath("v1.35.4", "v1.37.1", "v1.36.3", "v1.37.1"), withComponents(gateway)), ends: Succeeded,
+		script: []scriptEvent{{reached("gateway", "v1.2.0"), func(t *storyRun) { t.deleteOrder(t.component("gateway")) }}},
 	},
 	{
 		name: "component-removed",
@@ -179,6 +186,14 @@ func removed(name string) func(*storyRun) bool {
 	return func(t *storyRun) bool {
 		order := t.component(name).order
 		return order != nil && order.Status.Phase == refitv1alpha1.ComponentSucceeded
+	}
+}
+
+// reached is when a component was upgraded to a version.
+func reached(name, version string) func(*storyRun) bool {
+	return func(t *storyRun) bool {
+		order := t.component(name).order
+		return order != nil && order.Spec.Version == version && order.Status.Phase == refitv1alpha1.ComponentSucceeded && componentplan.Answered(order)
 	}
 }
 
