@@ -7,6 +7,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
 // State is the state of a pod on its node.
@@ -83,6 +85,9 @@ func nodesOf(nodes []*corev1.Node, pods []*corev1.Pod, template string) []NodePr
 	}
 	out := make([]NodeProgress, 0, len(nodes))
 	for _, node := range nodes {
+		if virtual(node) {
+			continue
+		}
 		p := NodeProgress{Node: node.Name, State: Waiting}
 		if pod := byNode[node.Name]; pod != nil {
 			p.State, p.Why = stateOf(pod)
@@ -118,6 +123,12 @@ func controllerOf(deployment *appsv1.Deployment, pods []*corev1.Pod, template st
 	}
 	slices.SortFunc(out.Pods, func(a, b PodProgress) int { return cmp.Compare(a.Pod, b.Pod) })
 	return out
+}
+
+// virtual reports whether a node has no machine on which an agent could run.
+func virtual(node *corev1.Node) bool {
+	info := &node.Status.NodeInfo
+	return cluster.IsVirtual(info.KubeletVersion, info.ContainerRuntimeVersion, info.KernelVersion)
 }
 
 func readiness(node *corev1.Node) (why string, ready bool) {

@@ -35,6 +35,14 @@ func node(ready corev1.ConditionStatus) *corev1.Node {
 	}}}}
 }
 
+func TestANodeWithoutAMachineIsNotWaitedFor(t *testing.T) {
+	turin := node(corev1.ConditionTrue)
+	turin.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: "v1.35.4", OperatingSystem: "linux", Architecture: "amd64"}
+	if got := nodesOf([]*corev1.Node{turin}, nil, "new"); len(got) > 0 {
+		t.Errorf("the progress is %+v", got)
+	}
+}
+
 func TestStateOfANodeFollowsFromItsPod(t *testing.T) {
 	busy := "refit-agent: an operation is in progress on this host"
 	crashes := waiting("CrashLoopBackOff", "back-off 10s")

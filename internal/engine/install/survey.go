@@ -74,6 +74,9 @@ func (c *Cluster) Survey(ctx context.Context, o Options) (Survey, error) {
 		if node.Annotations[refitv1alpha1.AnnotationCordonedBy] != "" {
 			out.Cordoned = append(out.Cordoned, node.Name)
 		}
+		if virtual(node) {
+			return nil
+		}
 		if _, ready := readiness(node); ready {
 			out.Nodes = append(out.Nodes, node.Name)
 		} else {

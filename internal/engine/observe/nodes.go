@@ -23,6 +23,10 @@ const (
 func (obs *observation) readNodes(ctx context.Context) error {
 	err := pages(ctx, list("nodes"), metav1.ListOptions{Limit: nodesPerPage}, obs.client.CoreV1().Nodes().List, func(page *corev1.NodeList) error {
 		for i := range page.Items {
+			if virtual(&page.Items[i]) {
+				obs.snapshot.VirtualNodes = append(obs.snapshot.VirtualNodes, page.Items[i].Name)
+				continue
+			}
 			obs.snapshot.Nodes = append(obs.snapshot.Nodes, Node(&page.Items[i]))
 			obs.collectSigns(&page.Items[i])
 			obs.noteVersion(kindNode, page.Items[i].Name, page.Items[i].ResourceVersion)
@@ -33,6 +37,11 @@ func (obs *observation) readNodes(ctx context.Context) error {
 		obs.nodes[obs.snapshot.Nodes[i].Name] = &obs.snapshot.Nodes[i]
 	}
 	return err
+}
+
+func virtual(n *corev1.Node) bool {
+	info := &n.Status.NodeInfo
+	return cluster.IsVirtual(info.KubeletVersion, info.ContainerRuntimeVersion, info.KernelVersion)
 }
 
 // Node keeps what decisions need, without annotations, images and volumes.

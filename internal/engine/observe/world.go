@@ -86,6 +86,7 @@ func (w *World) mergeNodes(s *cluster.Snapshot) error {
 	if err := errors.Join(err, also, too); err != nil {
 		return err
 	}
+	nodes, s.VirtualNodes = withMachines(nodes)
 	// Sorting pointers is cheaper than sorting the values later.
 	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	s.Nodes = make([]cluster.Node, 0, len(nodes))
@@ -114,6 +115,18 @@ func (w *World) mergeNodes(s *cluster.Snapshot) error {
 		}
 	}
 	return nil
+}
+
+// withMachines returns the nodes that have machines, and the names of the others.
+func withMachines(nodes []*corev1.Node) (machines []*corev1.Node, others []string) {
+	machines = slices.DeleteFunc(nodes, func(n *corev1.Node) bool {
+		if virtual(n) {
+			others = append(others, n.Name)
+		}
+		return virtual(n)
+	})
+	slices.Sort(others)
+	return machines, others
 }
 
 // mergeUpgrade sets the watched NodeUpgrade of a node unless that of the full read is newer. It

@@ -62,7 +62,7 @@ func named(name, version string) metav1.ObjectMeta {
 
 func node(name, version, kubelet string) corev1.Node {
 	return corev1.Node{ObjectMeta: named(name, version), Status: corev1.NodeStatus{
-		NodeInfo:    corev1.NodeSystemInfo{KubeletVersion: kubelet, OperatingSystem: "linux", Architecture: "amd64"},
+		NodeInfo:    corev1.NodeSystemInfo{KubeletVersion: kubelet, ContainerRuntimeVersion: "containerd://2.1.5", KernelVersion: "6.1", OperatingSystem: "linux", Architecture: "amd64"},
 		Addresses:   []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.0.0.1"}},
 		Allocatable: corev1.ResourceList{"cpu": resource.MustParse("32"), "memory": resource.MustParse("128Gi"), "pods": resource.MustParse("250")},
 		Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
@@ -140,6 +140,21 @@ func TestNodesAreSortedByName(t *testing.T) {
 	}
 	if want := []string{"worker-1", "worker-2", "worker-3", "worker-4"}; !slices.Equal(names, want) {
 		t.Errorf("the order is %v", names)
+	}
+}
+
+func TestNodesWithoutMachinesAreListedSeparately(t *testing.T) {
+	turin := node("turin", "11", "v1.35.4")
+	turin.Status.NodeInfo.ContainerRuntimeVersion, turin.Status.NodeInfo.KernelVersion = "", ""
+	joining := node("joining", "11", "")
+	joining.Status.NodeInfo = corev1.NodeSystemInfo{} // its kubelet has not reported yet
+	w := readOf(&kept{nodes: []corev1.Node{node("worker-1", "11", "v1.35.4"), turin, joining}}, "worker-1")
+	s, err := w.Snapshot(operation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Nodes) != 2 || s.Nodes[0].Name != "joining" || s.Nodes[1].Name != "worker-1" || !slices.Equal(s.VirtualNodes, []string{"turin"}) {
+		t.Errorf("the nodes are %v, and without machines %v", s.Nodes, s.VirtualNodes)
 	}
 }
 

@@ -24,7 +24,10 @@ type Snapshot struct {
 	// Gaps are the parts that could not be read.
 	Gaps []Gap `json:"gaps,omitempty"`
 
-	Nodes      []Node      `json:"nodes"`
+	Nodes []Node `json:"nodes"`
+	// VirtualNodes are Nodes without a machine, by name, sorted. They are not in Nodes.
+	VirtualNodes []string `json:"virtualNodes,omitempty"`
+
 	Workloads  []Workload  `json:"workloads,omitempty"` // Node.Pods refers to them by index
 	Budgets    []Budget    `json:"budgets,omitempty"`
 	Webhooks   []Webhook   `json:"webhooks,omitempty"`

@@ -138,6 +138,7 @@ var checks = []Check{
 	{"SelectorMatchesNothing", Warn, 0, needNodes, selectorMatchesNothing, "the node selector of the upgrade or of a pool matches no worker"},
 	{"NodeUnderPressure", Block, 0, needNodes, nodeUnderPressure, "a node is under disk, memory or PID pressure"},
 	{"WindowsNode", Warn, 0, needNodes, windowsNode, "a node does not run Linux, and Refit does not upgrade it"},
+	{"VirtualNode", Info, 0, needNodes, virtualNode, "a node has no machine, and Refit does not upgrade it"},
 	{"AddonImagesNotPrefetched", Warn, 0, needImages, addonImagesNotPrefetched, "new add-ons also start on nodes outside the upgrade, without their images"},
 
 	// Hosts.

@@ -135,6 +135,18 @@ func windowsNode(v *view) []Finding {
 	return found
 }
 
+func virtualNode(v *view) []Finding {
+	var found []Finding
+	for _, name := range v.s.VirtualNodes {
+		found = append(found, Finding{
+			Object:  policy.NodeObject(name),
+			Message: name + " has no machine: a virtual kubelet represents another cluster or a cloud service",
+			Remedy:  "Nothing is required. The virtual kubelet is upgraded with the component that it belongs to.",
+		})
+	}
+	return found
+}
+
 func selectorMatchesNothing(v *view) []Finding {
 	if v.Spec.Scope == refitv1alpha1.ScopeControlPlane || len(v.s.Workers()) == 0 {
 		return nil

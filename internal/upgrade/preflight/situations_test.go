@@ -789,6 +789,9 @@ func nodeSituations() []situation {
 
 		{check: "WindowsNode", name: "Linux only"},
 		{check: "WindowsNode", name: "one", change: onWorker(func(n *cluster.Node) { n.OS = "windows" }), want: Warn},
+
+		{check: "VirtualNode", name: "machines only"},
+		{check: "VirtualNode", name: "one", change: func(s *snapshot) { s.VirtualNodes = []string{"turin"} }, want: Info},
 	}
 }
 
