@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/refit-dev/refit/test/testbed/builder"
@@ -17,6 +18,7 @@ const (
 	metricsServer = "metrics-server"
 	lws           = "lws"
 	lwsNamespace  = "lws-system"
+	kueue         = "kueue"
 	made          = "made"
 	fluxed        = "fluxed"
 )
@@ -33,8 +35,8 @@ const fluxLabels = `labels.helm\.toolkit\.fluxcd\.io/name=fluxed,labels.helm\.to
 // installCharts installs the old versions with Helm, as a user does, and creates their objects.
 func (s *site) installCharts(t *testing.T) {
 	t.Helper()
-	for _, addon := range []builder.Addon{s.metrics[0], s.lws[0]} {
-		must(t, s.LoadImages(t.Context(), []string{addon.Archive}))
+	for _, addon := range []builder.Addon{s.metrics[0], s.lws[0], s.kueue[0]} {
+		must(t, s.LoadImages(t.Context(), addon.Archives))
 	}
 	install := func(namespace, name, chart string, flags ...string) {
 		s.run(t, append([]string{"install", name, chart, "--namespace=" + namespace, "--create-namespace", "--wait", "--timeout=5m"}, flags...)...)
@@ -46,6 +48,7 @@ func (s *site) installCharts(t *testing.T) {
 	install(lwsNamespace, lws, s.lws[0].Chart,
 		"--set=image.manager.tag="+tagOf(s.lws[0]), "--set=image.manager.pullPolicy=IfNotPresent", "--set-json=resources="+userResources,
 		fmt.Sprintf("--set=replicaCount=%d", s.replicas()))
+	install(kueueNamespace, kueue, s.kueue[0].Chart, "--set="+kueueImage+tagOf(s.kueue[0]), "--set-json=controllerManager.manager.resources="+userResources)
 	s.installed = s.releases(t)
 	s.createObjects(t)
 }
@@ -87,12 +90,22 @@ func (s *site) componentsFile(t *testing.T) string {
   release: {namespace: kube-system, name: metrics-server}
   values: {image: {tag: %[6]s}}
   userMay: ["resources.**", args]
+- name: kueue
+  chart: %[7]s
+  release: {namespace: kueue-system, name: kueue}
+  values: {controllerManager: {manager: {image: {repository: registry.k8s.io/kueue/kueue, tag: %[8]s, pullPolicy: IfNotPresent}}}}
+  userMay: ["controllerManager.manager.resources.**"]
 - name: fluxed
   chart: %[1]s
   release: {namespace: fluxed, name: fluxed}
   values: {image: %[2]s}
-`, s.made[1], versions.BusyboxImage, s.lws[1].Chart, tagOf(s.lws[1]), s.metrics[1].Chart, tagOf(s.metrics[1])), 0o644))
+`, s.made[1], versions.BusyboxImage, s.lws[1].Chart, tagOf(s.lws[1]), s.metrics[1].Chart, tagOf(s.metrics[1]), s.kueue[1].Chart, tagOf(s.kueue[1])), 0o644))
 	return file
+}
+
+// archives are the images of the new versions.
+func (s *site) archives() []string {
+	return slices.Concat([]string{s.busyboxArchive}, s.metrics[1].Archives, s.lws[1].Archives, s.kueue[1].Archives)
 }
 
 // adopt creates the Components of the user. The release of Flux stays with Flux.
@@ -110,6 +123,11 @@ spec: {adopt: true, values: {resources: %s, replicaCount: %d}}
 ---
 apiVersion: refit.dev/v1alpha1
 kind: Component
+metadata: {name: kueue}
+spec: {adopt: true, values: {controllerManager: {manager: {resources: %s}}}}
+---
+apiVersion: refit.dev/v1alpha1
+kind: Component
 metadata: {name: made}
 spec: {adopt: true, values: {greeting: %s}}
 ---
@@ -117,5 +135,5 @@ apiVersion: refit.dev/v1alpha1
 kind: Component
 metadata: {name: fluxed}
 spec: {manage: Observe}
-`, userArgs, userResources, userResources, s.replicas(), greeting), "apply", "--server-side", "--filename=-")
+`, userArgs, userResources, userResources, s.replicas(), userResources, greeting), "apply", "--server-side", "--filename=-")
 }

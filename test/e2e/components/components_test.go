@@ -30,7 +30,7 @@ func upgradeWithKubernetes(t *testing.T, spec cluster.Spec) {
 	begun := time.Now()
 	s := newSite(t, spec)
 	s.installCharts(t)
-	r := s.CreateComponentsRelease(t, newer, s.componentsFile(t), s.busyboxArchive, s.metrics[1].Archive, s.lws[1].Archive)
+	r := s.CreateComponentsRelease(t, newer, s.componentsFile(t), s.archives()...)
 	s.adopt(t, "wrong")
 	s.offered(t)
 	before := s.userObjects(t)
@@ -72,6 +72,7 @@ func (s *site) isUpgraded(t *testing.T, before map[string]string) {
 	s.has(t, made, "made-2.0.0")
 	s.has(t, lws, "lws-"+s.lws[1].Version)
 	s.has(t, metricsServer, "metrics-server-"+s.metrics[1].Version)
+	s.has(t, kueue, "kueue-"+s.kueue[1].Version)
 	if got, want := s.releases(t)[fluxed], s.installed[fluxed]; got != want {
 		t.Errorf("the release of Flux is %+v, want %+v", got, want)
 	}
@@ -86,6 +87,7 @@ func (s *site) isUpgraded(t *testing.T, before map[string]string) {
 	must(t, mentions(string(values), "--metric-resolution=20s"))
 	must(t, until(t.Context(), "metrics of the nodes", checkTimeout, s.hasMetrics))
 	must(t, until(t.Context(), "the set to run", checkTimeout, s.setRuns))
+	s.admitsJob(t, "after")
 }
 
 // inOrder returns an error unless components changed before and after the control plane.

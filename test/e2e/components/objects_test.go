@@ -59,6 +59,8 @@ spec:
 		return err
 	}))
 	must(t, until(t.Context(), "the set to run", checkTimeout, s.setRuns))
+	s.createQueues(t)
+	s.admitsJob(t, "before")
 }
 
 // setRuns returns an error unless the leader and the worker of the first set run.
@@ -102,9 +104,10 @@ func (s *site) userObjects(t *testing.T) map[string]string {
 	t.Helper()
 	out := s.objects(t, leaderWorkerSets)
 	maps.Copy(out, s.objects(t, things))
+	maps.Copy(out, s.queues(t))
 	maps.Copy(out, s.objects(t, "configmaps", "--namespace="+fluxed, "--selector=helm.toolkit.fluxcd.io/name"))
 	maps.Copy(out, s.objects(t, "deployments", "--namespace="+fluxed))
-	if want := userSets + userThings + 2 + 1; len(out) != want {
+	if want := userSets + userThings + userQueues + 2 + 1; len(out) != want {
 		t.Fatalf("there are %d objects, want %d: %v", len(out), want, slices.Sorted(maps.Keys(out)))
 	}
 	return out

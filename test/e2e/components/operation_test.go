@@ -19,7 +19,7 @@ import (
 func (s *site) offered(t *testing.T) {
 	t.Helper()
 	begun := time.Now()
-	for _, name := range []string{made, lws, metricsServer, fluxed} {
+	for _, name := range []string{made, lws, metricsServer, kueue, fluxed} {
 		must(t, until(t.Context(), "an offer of "+name, checkTimeout, func(ctx context.Context) error {
 			c, err := bed.Get[refitv1alpha1.Component](ctx, s.Bed, bed.Components, name)
 			if err != nil {

@@ -21,10 +21,10 @@ import (
 // site is a cluster with Refit, refit-components, and add-ons that a user has installed with Helm.
 type site struct {
 	*bed.Site
-	helm           string
-	metrics, lws   [2]builder.Addon // before and after
-	made           [2]string        // directories of the chart
-	busyboxArchive string
+	helm                string
+	metrics, lws, kueue [2]builder.Addon // before and after
+	made                [2]string        // directories of the chart
+	busyboxArchive      string
 	// installed are the revisions of the user's Helm releases.
 	installed map[string]helmRelease
 }
@@ -33,7 +33,7 @@ type site struct {
 func newSite(t *testing.T, spec cluster.Spec) *site {
 	t.Helper()
 	s := &site{}
-	for name, to := range map[string]*[2]builder.Addon{"metrics-server": &s.metrics, "lws": &s.lws} {
+	for name, to := range map[string]*[2]builder.Addon{"metrics-server": &s.metrics, "lws": &s.lws, "kueue": &s.kueue} {
 		to[0], to[1] = bed.Addon(t, name)
 	}
 	var err error

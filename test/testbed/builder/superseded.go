@@ -81,7 +81,7 @@ func others(toolchain string) []recipe {
 	for name, source := range addons {
 		for version := range source.versions {
 			made := source.recipe(name, toolchain, version)
-			recipes = append(recipes, made, made.binary)
+			recipes = append(recipes, made, made.binaries)
 		}
 	}
 	return recipes
