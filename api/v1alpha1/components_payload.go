@@ -42,6 +42,9 @@ type ReleaseComponent struct {
 	// for any number of keys. The last match counts, and an exclamation mark forbids a path. Users
 	// may set nothing if it is empty.
 	UserMay []string `json:"userMay,omitempty"`
+	// Images are images that pods of the component run and that no Pod template of the chart has,
+	// such as those of pods that an operator creates.
+	Images []string `json:"images,omitempty"`
 	// OnRemove is what happens when a later ClusterRelease no longer has the component.
 	OnRemove RemovalPolicy `json:"onRemove,omitempty"`
 	// Recipe is the order of the upgrade. Without one, CRDs come first and everything else follows

@@ -165,7 +165,7 @@ func imagesOf(ctx context.Context, chart *helm.Chart, c refitv1alpha1.ReleaseCom
 		if err != nil {
 			return nil, err
 		}
-		for _, image := range rendering.Images {
+		for _, image := range slices.Concat(rendering.Images, c.Images) {
 			full, err := create.FullName(image)
 			if err != nil {
 				return nil, err
@@ -180,11 +180,7 @@ func imagesOf(ctx context.Context, chart *helm.Chart, c refitv1alpha1.ReleaseCom
 
 // hasVariables fails if a recipe refers to an image that the chart does not have.
 func hasVariables(c refitv1alpha1.ReleaseComponent, images []string) error {
-	variables := component.Variables{From: c.Version, To: c.Version, Images: map[string]string{}}
-	for _, image := range images {
-		name, _ := artifact.SplitImage(image)
-		variables.Images[name] = image
-	}
+	variables := component.Variables{From: c.Version, To: c.Version, Images: component.ImagesByName(images)}
 	for i, step := range c.Recipe {
 		if step.Patch == nil {
 			continue

@@ -17,6 +17,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/artifact/charts"
+	"github.com/refit-dev/refit/internal/engine/artifact/create"
 	"github.com/refit-dev/refit/internal/engine/helm"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 )
@@ -164,6 +165,7 @@ func TestComponentsThatAreNotPacked(t *testing.T) {
   - patch: {kind: Thing.example.com, path: /spec/image, value: "${image:other}"}
   - verify: {ready: All}
 `, nil, "recipe[1]: the chart has no image other"},
+		"image without a name": {oneComponent + "  images: [':v1']\n", nil, "is not the name of an image"},
 		"check whose rule does not compile": {
 			oneComponent + checks("kind: Thing.example.com", "rule: object.spec.size >"), nil, "components[0] (app): checks[0].rule: 1:19: Syntax error",
 		},
@@ -187,6 +189,22 @@ func TestComponentsThatAreNotPacked(t *testing.T) {
 // checks is the field checks of a component, with one check.
 func checks(objects, rule string) string {
 	return "  checks:\n  - name: sizes\n    objects: {" + objects + "}\n    " + rule + "\n    message: the thing is too large\n    remedy: Make it smaller\n"
+}
+
+func TestImagesThatTheChartDoesNotName(t *testing.T) {
+	const recipe = `  images: ["example.com/worker:2.0.0"]
+  recipe:
+  - wave: {name: all}
+  - patch: {kind: Thing.example.com, path: /spec/image, value: "${image:worker}"}
+  - verify: {ready: All}
+`
+	add, err := pack(t.Context(), publish(t, oneComponent+recipe, nil), "v1.36.3", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(add.images, func(n create.NeededImage) bool { return n.Name == "example.com/worker:2.0.0" }) {
+		t.Errorf("the images are %v", add.images)
+	}
 }
 
 func TestChecksAreSigned(t *testing.T) {

@@ -3,8 +3,7 @@ package steps
 import (
 	"context"
 	"fmt"
-	"path"
-	"strings"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -90,22 +89,13 @@ func (r *Run) expand(ctx context.Context, p *refitv1alpha1.RecipePatch) (string,
 	if err != nil {
 		return "", err
 	}
-	variables := component.Variables{From: r.saved.From, To: r.Component.Version, Images: map[string]string{}}
-	for _, image := range found.Upgrade.Rendering.Images {
-		variables.Images[imageName(image)] = image
-	}
+	images := slices.Concat(found.Upgrade.Rendering.Images, r.Component.Images)
+	variables := component.Variables{From: r.saved.From, To: r.Component.Version, Images: component.ImagesByName(images)}
 	value, err := variables.Expand(p.Value)
 	if err != nil {
 		return "", manual("RecipeInvalid", err, "Publish a ClusterRelease with a recipe that fits its chart", "the value of a patch cannot be computed")
 	}
 	return value, nil
-}
-
-// imageName returns the last part of the name of an image, without its tag and digest.
-func imageName(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	name, _, _ := strings.Cut(path.Base(image), ":")
-	return name
 }
 
 // sweep deletes what no revision has any more, and old revisions.

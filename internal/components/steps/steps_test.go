@@ -111,13 +111,3 @@ func TestReasonsOfFailures(t *testing.T) {
 		}
 	}
 }
-
-func TestNamesOfImages(t *testing.T) {
-	for image, want := range map[string]string{
-		"registry.test:5000/liqo/virtual-kubelet:v1.2.0": "virtual-kubelet", "busybox": "busybox", "a/b@sha256:00": "b",
-	} {
-		if got := imageName(image); got != want {
-			t.Errorf("imageName(%q) = %q, want %q", image, got, want)
-		}
-	}
-}

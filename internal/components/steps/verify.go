@@ -105,7 +105,7 @@ func (r *Run) images(ctx context.Context, rendering helm.Rendering) error {
 				continue
 			}
 			for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-				if !slices.Contains(rendering.Images, container.Image) {
+				if !slices.Contains(rendering.Images, container.Image) && !slices.Contains(r.Component.Images, container.Image) {
 					return &otherImageError{pod.Namespace + "/" + pod.Name, container.Image}
 				}
 			}

@@ -73,8 +73,8 @@ func validateComponent(c refitv1alpha1.ReleaseComponent) error {
 		return fmt.Errorf("place: %q is not Auto, Before or After", refitv1alpha1.Clip(string(c.Place), 40))
 	case !slices.Contains([]refitv1alpha1.RemovalPolicy{"", refitv1alpha1.RemoveKeep, refitv1alpha1.RemoveUninstall}, c.OnRemove):
 		return fmt.Errorf("onRemove: %q is not Keep or Uninstall", refitv1alpha1.Clip(string(c.OnRemove), 40))
-	case len(c.Needs) > maxPerComponent || len(c.Fits) > maxPerComponent || len(c.UserMay) > maxPerComponent:
-		return fmt.Errorf("needs, fits and userMay may have at most %d entries each", maxPerComponent)
+	case max(len(c.Needs), len(c.Fits), len(c.UserMay), len(c.Images)) > maxPerComponent:
+		return fmt.Errorf("needs, fits, userMay and images may have at most %d entries each", maxPerComponent)
 	}
 	return validateRules(c)
 }

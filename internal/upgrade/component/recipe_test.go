@@ -1,6 +1,7 @@
 package component
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -117,5 +118,15 @@ func TestVariables(t *testing.T) {
 	}
 	if _, err := v.Expand("${image:proxy}"); err == nil || err.Error() != "the chart has no image proxy" {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestImagesByName(t *testing.T) {
+	got := ImagesByName([]string{"registry.test:5000/liqo/virtual-kubelet:v1.2.0", "busybox", "a/b@sha256:00", "a/c:v1@sha256:00"})
+	want := map[string]string{
+		"virtual-kubelet": "registry.test:5000/liqo/virtual-kubelet:v1.2.0", "busybox": "busybox", "b": "a/b@sha256:00", "c": "a/c:v1@sha256:00",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v", got)
 	}
 }

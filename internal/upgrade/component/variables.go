@@ -2,6 +2,7 @@ package component
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -14,6 +15,17 @@ type Variables struct {
 }
 
 var variable = regexp.MustCompile(`\$\{([^}]*)\}`)
+
+// ImagesByName returns images by the last part of their names, without tags and digests.
+func ImagesByName(images []string) map[string]string {
+	out := map[string]string{}
+	for _, image := range images {
+		name, _, _ := strings.Cut(image, "@")
+		name, _, _ = strings.Cut(path.Base(name), ":")
+		out[name] = image
+	}
+	return out
+}
 
 // Expand replaces ${from}, ${to} and ${image:NAME} in a text.
 func (v Variables) Expand(text string) (string, error) {
