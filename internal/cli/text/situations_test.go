@@ -155,6 +155,7 @@ func componentsOn(kubernetes string) *cluster.Snapshot {
 	offer.Deletes = []string{"ClusterRole liqo-old", "Job liqo/pre-delete", "Role liqo/a", "Role liqo/b", "Role liqo/c", "Role liqo/d"}
 	offer.CRDs = []refitv1alpha1.CRDChange{{Name: "foreignclusters.core.liqo.io", Storage: "v1beta1", Objects: 2}, {Name: "virtualnodes.offloading.liqo.io", Objects: 1}}
 	s.Components = []cluster.Component{liqo, component("metrics-server", "0.7.2", "0.9.0", "v1.36.3")}
+	s.Workloads = append(s.Workloads, cluster.Workload{Namespace: "refit-components", Kind: "Deployment", Name: "refit-components", Pods: 2, Ready: 2})
 	return s
 }
 

@@ -6,12 +6,26 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // backedUp reports whether a hop relies on a backup.
 func (m *planner) backedUp(p *Plan, hop int) bool {
-	return m.controlPlaneMoves(p, hop) && policy.BackupRequired(m.spec) != nil
+	return m.controlPlaneMoves(p, hop) && policy.BackupRequired(m.spec) != nil && m.controlPlaneLeft(p, hop)
+}
+
+// controlPlaneLeft reports whether the operation changes a control plane node in a hop, or did so.
+// One for components alone does not.
+func (m *planner) controlPlaneLeft(p *Plan, hop int) bool {
+	to := p.Hops[hop].Kubernetes
+	if slices.ContainsFunc(upgradedServers(m.snapshot, m.spec), func(n *cluster.Node) bool { return !isAt(m.snapshot, n, to) }) {
+		return true
+	}
+	op := m.snapshot.Operation
+	return op != nil && op.Plan != nil && slices.ContainsFunc(op.Plan.Stages, func(s refitv1alpha1.StageSummary) bool {
+		return s.Name == refitv1alpha1.StageBackup && s.Kubernetes == to
+	})
 }
 
 func (m *planner) rehearsed(p *Plan, hop int) bool {

@@ -181,6 +181,7 @@ func (w *world) offer(p *component.Wanted, r *cluster.Release) refitv1alpha1.Com
 	}
 	out.Digest = fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Append(nil, p.Action, p.Component, p.From, p.To, p.Kubernetes, w.component(p.Component).values, r.Name)))
 	if w.componentAgent.problem {
+		out.Digest = "" // the changes are not computed
 		out.Problems = []refitv1alpha1.ComponentProblem{{
 			Reason: "CRDRefusesObjects", Object: "Gateway edge/east", Message: "spec.port is required", Remedy: "Set spec.port", Blocks: true,
 		}}

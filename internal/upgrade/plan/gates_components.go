@@ -117,18 +117,28 @@ func offerNotApproved(d *deciding, step *componentplan.Step) *Wait {
 	if d.continues(d.componentOrder(step.Component)) {
 		return nil
 	}
-	offer := componentplan.OfferOf(d.s, step)
-	if offer == nil {
-		w := &Wait{
-			Reason: refitv1alpha1.ReasonComponentWaiting, Component: step.Component, Remedy: checkComponents,
-			Message: fmt.Sprintf("Component %s waits until refit-components has computed what %s changes on Kubernetes %s",
-				step.Component, step.Release.Name, step.Kubernetes),
+	if offer := componentplan.AnyOffer(d.s, step); offer != nil && (offer.Kubernetes == step.Kubernetes || offer.Action == refitv1alpha1.ActionRemove) {
+		if w := d.blockedOffer(step, offer); w != nil {
+			return w
 		}
-		if w.Since = d.stageStart(step); !w.Since.IsZero() {
-			w.ManualIntervention = d.overdue(w.Since)
-		}
-		return w
 	}
+	if componentplan.OfferOf(d.s, step) != nil {
+		return nil
+	}
+	w := &Wait{
+		Reason: refitv1alpha1.ReasonComponentWaiting, Component: step.Component, Remedy: checkComponents,
+		Message: fmt.Sprintf("Component %s waits until refit-components has computed what %s changes on Kubernetes %s",
+			step.Component, step.Release.Name, step.Kubernetes),
+	}
+	if w.Since = d.offerSince(step); !w.Since.IsZero() {
+		w.ManualIntervention = d.overdue(w.Since)
+	}
+	return w
+}
+
+// blockedOffer is the first problem of an offer that blocks. Its changes may be unknown because of
+// it.
+func (d *deciding) blockedOffer(step *componentplan.Step, offer *refitv1alpha1.ComponentOffer) *Wait {
 	for i := range offer.Problems {
 		problem := &offer.Problems[i]
 		if !componentplan.Blocks(step.Component, problem, d.waived) {
@@ -141,6 +151,18 @@ func offerNotApproved(d *deciding, step *componentplan.Step) *Wait {
 		}
 	}
 	return nil
+}
+
+// offerSince is when the operation began to wait for the offer of a step: when its stage started, or
+// after the last change of a component. It is zero if that is unknown.
+func (d *deciding) offerSince(step *componentplan.Step) time.Time {
+	since := d.stageStart(step)
+	for i := range d.s.ComponentUpgrades {
+		if order := &d.s.ComponentUpgrades[i]; !since.IsZero() && string(order.Spec.Operation.UID) == d.op.UID {
+			since = latest(since, componentProgress(order))
+		}
+	}
+	return since
 }
 
 // stageStart is when the stage of a step started, zero if that is unknown.

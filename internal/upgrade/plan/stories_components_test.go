@@ -102,11 +102,16 @@ var componentStories = []story{
 		name:     "component-blocked",
 		summary:  "The new CRDs of gateway refuse an object since the upgrade has started. gateway is upgraded once the user has fixed the object.",
 		scenario: minor(shape(1, 0), withComponents(gateway)), ends: Succeeded,
-		before: func(w *world) { w.componentAgent.problem = true },
-		script: []scriptEvent{{later(5, is(Stalled)), func(t *storyRun) {
-			t.note("* the user fixes the object")
-			t.componentAgent.problem = false
-		}}},
+		script: []scriptEvent{
+			{at(1), func(t *storyRun) {
+				t.note("* the user creates an object that the new CRDs refuse")
+				t.componentAgent.problem = true
+			}},
+			{later(5, is(Stalled)), func(t *storyRun) {
+				t.note("* the user fixes the object")
+				t.componentAgent.problem = false
+			}},
+		},
 	},
 	{
 		name:     "component-agent-stopped",

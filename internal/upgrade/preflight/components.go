@@ -16,7 +16,7 @@ func componentsNotInstalled(v *view) []Finding {
 	if len(v.unread([]cluster.Part{cluster.PartComponents})) > 0 {
 		return nil
 	}
-	if slices.ContainsFunc(v.s.Components, func(c cluster.Component) bool { return c.Observed() }) {
+	if slices.ContainsFunc(v.s.Components, func(c cluster.Component) bool { return c.Observed() }) && !v.componentsRemoved() {
 		return nil
 	}
 	for _, h := range v.componentHops() {
@@ -32,12 +32,22 @@ func componentsNotInstalled(v *view) []Finding {
 	return nil
 }
 
-// componentHops are the hops that change components.
+// componentsRemoved reports whether refit-components has no pods although it has written statuses:
+// these outlive it. An operation that has begun reports what it waits for.
+func (v *view) componentsRemoved() bool {
+	if v.s.Operation != nil || len(v.s.Workloads) == 0 || len(v.unread([]cluster.Part{cluster.PartPods})) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(v.s.Workloads, func(w cluster.Workload) bool { return w.Namespace == "refit-components" && w.Pods > 0 })
+}
+
+// componentHops are the hops that change components. The last one does even if it changes nothing
+// else.
 func (v *view) componentHops() []hop {
 	if v.Spec.Scope == refitv1alpha1.ScopeWorkers {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(v.ahead), func(h hop) bool { return h.release == nil })
+	return slices.DeleteFunc(slices.Clone(v.hops), func(h hop) bool { return h.release == nil || h.catchUp && !h.last })
 }
 
 // componentsUnknown reports components whose changes are not known yet. Only those of the first hop

@@ -24,6 +24,7 @@ func withLiqo(s *snapshot) {
 			Kubernetes: "v1.36.3", Digest: "sha256:" + strings.Repeat("a", 64),
 		}},
 	}}}
+	s.Workloads = append(s.Workloads, cluster.Workload{Namespace: "refit-components", Kind: "Deployment", Name: "refit-components", Pods: 2, Ready: 2})
 }
 
 func onLiqo(f func(*cluster.Component)) change {
@@ -66,6 +67,7 @@ func addOnSituations() []situation {
 		return []situation{
 			{check: check, name: "none", change: withLiqo},
 			{check: check, name: "it blocks", change: withProblem(check, object, message, true), want: Block},
+			{check: check, name: "components alone", change: withProblem(check, object, message, true), from: "v1.36.3", to: "v1.36.3", want: Block},
 			{check: check, name: "it does not block", change: withProblem(check, object, message, false), want: Warn},
 			{check: check, name: "before a later hop", change: withProblem(check, object, message, true), from: "v1.34.4", want: Warn},
 			{check: check, name: "of an offer that the upgrade does not take", change: all(withProblem(check, object, message, true), offeredBefore)},
@@ -77,6 +79,8 @@ func addOnSituations() []situation {
 		{check: policy.CheckComponentsMissing, name: "refit-components runs", change: withLiqo},
 		{check: policy.CheckComponentsMissing, name: "refit-components does not run", change: nobody, want: Block},
 		{check: policy.CheckComponentsMissing, name: "a Component that nothing reports on", change: onLiqo(func(c *cluster.Component) { c.Status = refitv1alpha1.ComponentStatus{} }), want: Block},
+		{check: policy.CheckComponentsMissing, name: "refit-components was removed", change: all(withLiqo, func(s *snapshot) { s.Workloads = s.Workloads[:len(s.Workloads)-1] }), want: Block},
+		{check: policy.CheckComponentsMissing, name: "components alone", change: nobody, from: "v1.36.3", to: "v1.36.3", want: Block},
 		{check: policy.CheckComponentsMissing, name: "waived", change: nobody, spec: waived, want: Block},
 		{check: policy.CheckComponentsMissing, name: "workers only", change: nobody, spec: workers},
 		{check: policy.CheckComponentsMissing, name: "Refit is not installed yet", change: all(nobody, func(s *snapshot) { s.Installed = false }), want: Block, deferred: true},
