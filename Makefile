@@ -39,7 +39,7 @@ E2E_HOSTS_RUN ?= ^TestHostsCI$$
 E2E_HOSTS_FULL_RUN ?= ^(TestHosts|TestVirtualIP|TestExternalEtcd|TestKubespray|TestRpm)
 E2E_ADOPTION_RUN ?= ^TestAdoption
 E2E_COMPONENTS_RUN ?= ^TestComponents$$
-E2E_COMPONENTS_FULL_RUN ?= ^Test(Components|Liqo)
+E2E_COMPONENTS_FULL_RUN ?= ^TestComponents
 
 # The targets of `make ci`, in order.
 CI := verify-tidy verify-generate language lint site verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade e2e-hosts
@@ -202,7 +202,7 @@ test-scale: ## Read and plan 5,000 nodes and 30,000 pods on an API server and pr
 # The first run downloads the charts from the Go module proxy.
 .PHONY: e2e-components-full
 e2e-components-full: export REFIT_COMPONENTS_FULL := 1
-e2e-components-full: ## Kill each write of upgrades and rollbacks of Helm releases, and judge changes of CRDs, over all charts, on API servers; then upgrade components of clusters, and Liqo on one of two peered ones
+e2e-components-full: ## Kill each write of upgrades and rollbacks of Helm releases, and judge changes of CRDs, over all charts, on API servers; then upgrade components of clusters
 	$(GO) test -tags apiserver -count=1 -v -parallel 6 -timeout 2h \
 		./test/apiserver/components/ ./test/apiserver/crd/ ./test/apiserver/helm/ ./test/apiserver/object/
 	$(call e2e,$(E2E_COMPONENTS_FULL_RUN),90m)
