@@ -119,7 +119,7 @@ func (w *writer) componentUpgrade(u *cliv1alpha1.ComponentProgress, now time.Tim
 	}
 	w.fact("Order", summary)
 	if u.Waiting != "" {
-		w.hang("Waits for", plain, gutter, as(yellow, u.Waiting))
+		w.hang("Waiting", plain, gutter, as(yellow, u.Waiting))
 	}
 	w.freeze(u.Frozen, now)
 	w.steps(u.Steps, now)

@@ -53,8 +53,12 @@ func FailureOf(err error) component.Failure {
 	if _, ok := errors.AsType[*helm.DeletionError](err); ok {
 		return failed("DeletionNotApproved", "Run `refit plan` again and approve it")
 	}
-	if _, ok := errors.AsType[*object.NotReadyError](err); ok {
-		return failed("ObjectNotReady", "Find out why it is not ready (`kubectl describe`), fix the cause, then run `refit retry`")
+	if unready, ok := errors.AsType[*object.NotReadyError](err); ok {
+		if unready.Pod != "" { // which a rollback deletes
+			return failed("ObjectNotReady", "Fix what the message reports of the Pod, then run `refit retry`")
+		}
+		return failed("ObjectNotReady",
+			"Find out why it did not become ready (`kubectl get events -A --sort-by=.lastTimestamp`), fix the cause, then run `refit retry`")
 	}
 	if _, ok := errors.AsType[*otherImageError](err); ok {
 		return failed("OtherImage", "Find out what created the Pod, then run `refit retry`")

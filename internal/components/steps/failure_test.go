@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/helm"
+	"github.com/refit-dev/refit/internal/engine/object"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 )
 
@@ -18,5 +19,17 @@ func TestRemediesThatEndAFailure(t *testing.T) {
 	}
 	if failure := FailureOf(helm.ErrNoRelease); failure.Reason != "HelmReleaseMissing" || !strings.Contains(failure.Remedy, "ComponentUpgrade") {
 		t.Errorf("without a Helm release: %+v", failure)
+	}
+}
+
+func TestTheFailureOfAWorkloadNamesTheProblemOfItsPodAndNoPodToDescribe(t *testing.T) {
+	const problem = "Pod shop/cart-1: ImagePullBackOff: registry.example/cart:2: not found"
+	failure := FailureOf(&object.NotReadyError{Object: "Deployment shop/cart", Status: "InProgress", Pod: problem})
+	if !strings.Contains(failure.Message, problem) || strings.Contains(failure.Remedy, "describe") {
+		t.Errorf("the failure is %+v", failure)
+	}
+	failure = FailureOf(&object.NotReadyError{Object: "Deployment shop/cart", Status: "InProgress"})
+	if !strings.Contains(failure.Remedy, "kubectl get events") {
+		t.Errorf("without a known problem, the remedy is %q", failure.Remedy)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // waitForObjects waits until every object of a kind is ready.
 func waitForObjects(ctx context.Context, r *Run, step component.Step) error {
-	r.Waiting(step.Recipe.Wait.Kind + " are not ready")
+	r.Waiting("not every " + step.Recipe.Wait.Kind + " is ready")
 	return r.editor().Wait(ctx, step.Recipe.Wait.Kind, step.Recipe.Wait.Limit.Duration)
 }
 
@@ -23,7 +23,7 @@ func waitForObjects(ctx context.Context, r *Run, step component.Step) error {
 // undo touches them again.
 func touch(ctx context.Context, r *Run, step component.Step) error {
 	objects := step.Recipe.Touch.RecipeObjects
-	r.Waiting(objects.Kind + " are reconciled")
+	r.Waiting("every " + objects.Kind + " is being reconciled")
 	return r.editor().Touch(ctx, objects, r.mark(step.Name).String())
 }
 
@@ -44,7 +44,7 @@ func recreate(ctx context.Context, r *Run, step component.Step) error {
 			return err
 		}
 	}
-	r.Waiting(objects.Kind + " are recreated")
+	r.Waiting("every " + objects.Kind + " is being recreated")
 	return r.editor().Recreate(ctx, objects, r.saved.Recreated[step.Name])
 }
 
@@ -68,7 +68,7 @@ func patch(ctx context.Context, r *Run, step component.Step) error {
 			return err
 		}
 	}
-	r.Waiting(p.Kind + " are patched")
+	r.Waiting("every " + p.Kind + " is being patched")
 	return r.editor().Patch(ctx, p.RecipeObjects, p.Path, value)
 }
 
@@ -79,7 +79,7 @@ func unpatch(ctx context.Context, r *Run, step component.Step) error {
 		return nil
 	}
 	p := step.Recipe.Patch
-	r.Waiting(p.Kind + " are patched")
+	r.Waiting("every " + p.Kind + " is being patched")
 	return r.editor().Unpatch(ctx, p.RecipeObjects, p.Path, r.saved.Written[step.Of], values)
 }
 

@@ -93,7 +93,7 @@ func (r *Run) gone(ctx context.Context, list func(context.Context) ([]helm.Ref, 
 			return false, err
 		}
 		if left = found; len(left) > 0 {
-			r.Waiting(fmt.Sprintf("%d objects are deleted, such as %s", len(left), left[0]))
+			r.Waiting(fmt.Sprintf("%d objects being deleted, such as %s", len(left), left[0]))
 		}
 		return len(left) == 0, nil
 	})

@@ -31,6 +31,9 @@ func (e *Editor) WaitAll(ctx context.Context, objects []*unstructured.Unstructur
 		if err != nil {
 			return false, err
 		}
+		if ctx.Err() != nil && last != nil { // what could not be read is no reason
+			return false, ctx.Err()
+		}
 		pending = unready
 		if len(pending) == 0 {
 			return true, nil
@@ -45,7 +48,7 @@ func (e *Editor) WaitAll(ctx context.Context, objects []*unstructured.Unstructur
 			last.Limit = time.Since(started).Round(time.Second)
 			return false, last
 		}
-		waiting(fmt.Sprintf("%d of %d objects are not ready, such as %s (%s: %s)", len(pending), len(objects), last.Object, last.Status, last.Message))
+		waiting(fmt.Sprintf("%d of %d objects not ready, such as %s (%s)", len(pending), len(objects), last.Object, last.reason()))
 		return false, nil
 	})
 	if err != nil && last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -56,13 +59,14 @@ func (e *Editor) WaitAll(ctx context.Context, objects []*unstructured.Unstructur
 }
 
 // unready returns the objects that are not ready, the state of the first one, and whether all of
-// them have failed.
+// them have failed. An object whose pods have a known problem is the first one.
 func (e *Editor) unready(
 	ctx context.Context, objects []*unstructured.Unstructured, namespace string,
 ) (pending []*unstructured.Unstructured, first *NotReadyError, failed bool, err error) {
 	failed = true
+	read := 0
 	for _, o := range objects {
-		found, err := e.state(ctx, o, namespace)
+		found, live, err := e.state(ctx, o, namespace)
 		if err != nil {
 			return nil, nil, false, err
 		}
@@ -70,7 +74,11 @@ func (e *Editor) unready(
 			continue
 		}
 		pending = append(pending, o)
-		if first == nil {
+		if (first == nil || first.Pod == "") && read < workloadsRead && podsOf(live) != nil {
+			read++
+			found.Pod = e.podProblem(ctx, live)
+		}
+		if first == nil || first.Pod == "" && found.Pod != "" {
 			first = found
 		}
 		failed = failed && found.Failed()
@@ -78,8 +86,8 @@ func (e *Editor) unready(
 	return pending, first, failed, nil
 }
 
-// state returns why an object is not ready, or nil.
-func (e *Editor) state(ctx context.Context, o *unstructured.Unstructured, namespace string) (*NotReadyError, error) {
+// state returns why an object is not ready, or nil, and the object.
+func (e *Editor) state(ctx context.Context, o *unstructured.Unstructured, namespace string) (*NotReadyError, *unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(o.GroupVersionKind())
 	key := client.ObjectKeyFromObject(o)
@@ -88,23 +96,23 @@ func (e *Editor) state(ctx context.Context, o *unstructured.Unstructured, namesp
 	case err == nil && namespaced && key.Namespace == "":
 		key.Namespace = namespace
 	case err != nil && !meta.IsNoMatchError(err):
-		return &NotReadyError{Object: nameOf(o), Status: "Unknown", Message: err.Error()}, nil
+		return &NotReadyError{Object: nameOf(o), Status: "Unknown", Message: err.Error()}, live, nil
 	}
 	if err == nil {
 		err = e.Client.Get(ctx, key, live)
 	}
 	switch {
 	case meta.IsNoMatchError(err) || deleted(err):
-		return &NotReadyError{Object: nameOf(o), Status: "NotFound", Message: "it does not exist"}, nil
+		return &NotReadyError{Object: nameOf(o), Status: "NotFound", Message: "it does not exist"}, live, nil
 	case err != nil: // the API server may be unavailable for a while
-		return &NotReadyError{Object: nameOf(o), Status: "Unknown", Message: err.Error()}, nil
+		return &NotReadyError{Object: nameOf(o), Status: "Unknown", Message: err.Error()}, live, nil
 	}
 	result, err := status.Compute(live)
 	if err != nil {
-		return nil, fmt.Errorf("cannot compute the status of %s: %w", nameOf(live), err)
+		return nil, nil, fmt.Errorf("cannot compute the status of %s: %w", nameOf(live), err)
 	}
 	if result.Status == status.CurrentStatus {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return &NotReadyError{Object: nameOf(live), Kind: live.GetKind(), Status: string(result.Status), Message: result.Message}, nil
+	return &NotReadyError{Object: nameOf(live), Kind: live.GetKind(), Status: string(result.Status), Message: result.Message}, live, nil
 }

@@ -3,6 +3,8 @@ package object_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,8 +29,13 @@ const limit = 15 * time.Minute
 // waited waits for objects, and returns how long that took.
 func waited(t *testing.T, live ...client.Object) (time.Duration, *object.NotReadyError) {
 	t.Helper()
-	var took time.Duration
-	var failure *object.NotReadyError
+	took, failure, _ := reported(t, live, nil)
+	return took, failure
+}
+
+// reported waits for objects while others exist, and returns what was reported last.
+func reported(t *testing.T, live, others []client.Object) (took time.Duration, failure *object.NotReadyError, said string) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
@@ -45,13 +52,13 @@ func waited(t *testing.T, live ...client.Object) (time.Duration, *object.NotRead
 			content.SetName(o.GetName())
 			objects = append(objects, content)
 		}
-		e := object.Editor{Client: fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithRESTMapper(mapper).WithObjects(live...).Build()}
+		e := object.Editor{Client: fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithRESTMapper(mapper).WithObjects(slices.Concat(live, others)...).Build()}
 		started := time.Now()
-		err := e.WaitAll(ctx, objects, "shop", func(string) {})
+		err := e.WaitAll(ctx, objects, "shop", func(text string) { said = text })
 		took = time.Since(started)
 		failure, _ = errors.AsType[*object.NotReadyError](err)
 	})
-	return took, failure
+	return took, failure, said
 }
 
 func failedJob() client.Object {
@@ -91,4 +98,58 @@ func TestAnUnschedulablePodIsWaitedFor(t *testing.T) {
 	if took, failure := waited(t, pod); failure == nil || took < limit {
 		t.Errorf("it ended with %v after %s", failure, took)
 	}
+}
+
+func TestTheProblemOfTheNewestPodIsTheReasonOfItsWorkload(t *testing.T) {
+	cart := map[string]string{"app": "cart"}
+	const image = "registry.example/cart:2"
+	day := func(n int) metav1.Time { return metav1.NewTime(time.Date(2000, 1, n, 0, 0, 0, 0, time.UTC)) }
+	pod := func(name string, created metav1.Time, status corev1.ContainerStatus) client.Object {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: cart, CreationTimestamp: created},
+			Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{status}},
+		}
+	}
+	waits := func(reason, message string) corev1.ContainerStatus {
+		return corev1.ContainerStatus{Name: "cart", Image: image, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}
+	}
+	crashed := corev1.ContainerStatus{
+		Name: "cart", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"}},
+	}
+	unschedulable := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart-2", Labels: cart, CreationTimestamp: day(2)},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available",
+		}}},
+	}
+	old := pod("cart-1", day(1), waits("CrashLoopBackOff", "of the old version"))
+	for name, c := range map[string]struct {
+		newest client.Object
+		want   string
+	}{
+		"image":         {pod("cart-2", day(2), waits("ImagePullBackOff", "not found")), "ImagePullBackOff: not found: " + image},
+		"long":          {pod("cart-2", day(2), waits("ErrImagePull", image+strings.Repeat(" why", 500)+" not found")), "why not found"},
+		"config":        {pod("cart-2", day(2), waits("CreateContainerConfigError", `secret "a" not found`)), `CreateContainerConfigError: secret "a" not found`},
+		"crash":         {pod("cart-2", day(2), crashed), "Error: container cart exited with code 3"},
+		"unschedulable": {unschedulable, "Unschedulable: 0/3 nodes are available"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			workload := &appsv1.Deployment{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart"},
+				Spec:       appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: cart}},
+			}
+			_, failure, said := reported(t, []client.Object{progressingJob(), workload}, []client.Object{old, c.newest})
+			if failure == nil || !strings.Contains(failure.Error(), "Pod shop/cart-2: ") || !strings.Contains(failure.Error(), c.want) || len(failure.Error()) > 512 {
+				t.Errorf("the failure is %v", failure)
+			}
+			if !strings.HasPrefix(said, "2 of 2 objects not ready, such as Deployment shop/cart (Pod shop/cart-2: ") {
+				t.Errorf("it reported %q", said)
+			}
+		})
+	}
+}
+
+func progressingJob() client.Object {
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "check"}}
 }

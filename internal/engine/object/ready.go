@@ -22,7 +22,9 @@ type NotReadyError struct {
 	Kind   string
 	// Status and Message are what kstatus computes.
 	Status, Message string
-	Limit           time.Duration
+	// Pod is the problem of the newest pod of a workload, empty if none is known.
+	Pod   string
+	Limit time.Duration
 }
 
 // Failed reports whether the object is not going to become ready by itself. An unschedulable Pod
@@ -32,7 +34,16 @@ func (n *NotReadyError) Failed() bool {
 }
 
 func (n *NotReadyError) Error() string {
-	return fmt.Sprintf("%s is not ready after %s: %s: %s", n.Object, n.Limit, n.Status, n.Message)
+	return fmt.Sprintf("%s is not ready after %s: %s", n.Object, n.Limit, n.reason())
+}
+
+// reason is why the object is not ready. The problem of a pod explains more than the counts of its
+// workload.
+func (n *NotReadyError) reason() string {
+	if n.Pod != "" {
+		return n.Pod
+	}
+	return n.Status + ": " + n.Message
 }
 
 // Wait waits until every object of a kind is ready.
@@ -74,5 +85,7 @@ func (e *Editor) ready(ctx context.Context, o *unstructured.Unstructured, limit 
 	case last == nil:
 		return fmt.Errorf("cannot read %s: %w", nameOf(o), errors.Join(failed, err))
 	}
-	return &NotReadyError{Object: nameOf(o), Status: string(last.Status), Message: last.Message, Limit: limit}
+	found := &NotReadyError{Object: nameOf(o), Kind: o.GetKind(), Status: string(last.Status), Message: last.Message, Limit: limit}
+	found.Pod = e.podProblem(ctx, live)
+	return found
 }

@@ -154,7 +154,7 @@ func (d *deciding) followComponent(order *cluster.ComponentUpgrade) {
 	d.busy++
 	w := Wait{Reason: refitv1alpha1.ReasonProgressing, Component: order.Name, Message: componentActivity(order)}
 	if order.Status.Waiting != "" {
-		w.Message += ", waiting for " + order.Status.Waiting
+		w.Message += "; waiting: " + order.Status.Waiting
 	}
 	if started := order.Status.StartTime; started != nil {
 		w.Since = started.Time
