@@ -142,3 +142,23 @@ func TestNamesThatTheAPIRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A user reviews the plan of an operation with `kubectl get clusterupgrade NAME -o yaml | refit plan -f -`.
+func TestAManifestAsTheAPIServerReturnsIt(t *testing.T) {
+	const given = `
+apiVersion: refit.dev/v1alpha1
+kind: ClusterUpgrade
+metadata: {name: night, uid: "1", resourceVersion: "7", generation: 3, creationTimestamp: "2026-01-02T03:04:05Z", finalizers: [refit.dev/upgrade]}
+spec: {target: {release: kubernetes-v1.36.3}, scope: All, approval: Required, approvedPlan: "sha256:` + hash + `", retry: 1}
+status: {phase: AwaitingApproval, observedGeneration: 3, plan: {hash: "sha256:` + hash + `"}}
+`
+	upgrade, err := manifest.Read("stdin", []byte(given))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := request.Validate(&upgrade.Spec); err != nil {
+		t.Error(err)
+	}
+}
+
+const hash = "0123456789012345678901234567890123456789012345678901234567890123"

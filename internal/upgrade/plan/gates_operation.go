@@ -59,7 +59,7 @@ func planChanged(d *deciding, _ *cluster.Node, _ int) *Wait {
 	return &Wait{
 		state: AwaitingApproval, Reason: refitv1alpha1.ReasonPlanChanged, ManualIntervention: true,
 		Message: fmt.Sprintf("The plan has changed and is now %s", d.plan.Hash),
-		Remedy:  "Review the changed plan, then run `refit approve`",
+		Remedy:  fmt.Sprintf("Review the changed plan, then run `refit approve %s --plan %s`", d.op.Name, d.plan.Hash),
 	}
 }
 

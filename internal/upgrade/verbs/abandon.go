@@ -19,6 +19,6 @@ func Abandon(o Operation, node string) (Decision, error) {
 		Message: fmt.Sprintf("Abandoned %[1]s in %[2]s: it is neither upgraded nor waited for. If Refit cordoned it, it stays cordoned: "+
 			"once the host is repaired, run `kubectl uncordon %[1]s`. "+
 			"If it is a control plane node, remove it from the cluster (`kubectl delete node %[1]s`) and from etcd (`etcdctl member remove ID`), "+
-			"and approve the changed plan: `refit approve`.", node, o.Name),
+			"and approve the changed plan: `%[3]s status %[2]s` shows the command.", node, o.Name, o.Command),
 	}, nil
 }

@@ -22,10 +22,10 @@ func Approve(o Operation, hash string) (Decision, error) {
 	pending := cmp.Or(plan.ProposedHash, plan.Hash)
 	switch {
 	case plan.ProposedHash != "" && hash == "":
-		return Decision{}, fmt.Errorf("the plan of %s has changed since it was approved: it is %s now. Review it (`%s plan`), "+
-			"then approve it by its hash: `%s approve %s --plan %s`", o.Name, pending, o.Command, o.Command, o.Name, pending)
+		return Decision{}, fmt.Errorf("the plan of %s has changed since it was approved: it is %s now. Review it (`%s`), "+
+			"then approve it by its hash: `%s approve %s --plan %s`", o.Name, pending, review(o), o.Command, o.Name, pending)
 	case hash != "" && hash != pending:
-		return Decision{}, fmt.Errorf("the plan of %s is %s, not the given one: review it again with `%s plan`", o.Name, pending, o.Command)
+		return Decision{}, fmt.Errorf("the plan of %s is %s, not the given one: review it again with `%s`", o.Name, pending, review(o))
 	case o.Spec.ApprovedPlan == pending:
 		return Decision{Message: fmt.Sprintf("The plan of %s is approved already.", o.Name), Plan: pending}, nil
 	}
@@ -34,6 +34,11 @@ func Approve(o Operation, hash string) (Decision, error) {
 		Message: fmt.Sprintf("Approved: %s. %s continues; `%s watch` shows the progress.", inShort(plan), o.Name, o.Command),
 		Plan:    pending,
 	}, nil
+}
+
+// review is the command that shows the current plan of an operation, with everything in its spec.
+func review(o Operation) string {
+	return fmt.Sprintf("kubectl get clusterupgrade %s -o yaml | %s plan -f -", o.Name, o.Command)
 }
 
 // inShort is a plan in one sentence.

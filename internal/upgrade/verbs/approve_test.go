@@ -16,7 +16,8 @@ func TestAChangedPlanIsApprovedByItsHash(t *testing.T) {
 	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "night"}}
 	u.Status.Plan = &refitv1alpha1.PlanSummary{Hash: started, ProposedHash: changed}
 	for _, other := range []string{"", started} {
-		if _, err := verbs.Approve(verbs.Operation{ClusterUpgrade: u, Command: "refit"}, other); err == nil || !strings.Contains(err.Error(), changed) {
+		if _, err := verbs.Approve(verbs.Operation{ClusterUpgrade: u, Command: "refit"}, other); err == nil || !strings.Contains(err.Error(), changed) ||
+			!strings.Contains(err.Error(), "kubectl get clusterupgrade night -o yaml | refit plan -f -") {
 			t.Errorf("approve(%q) = %v, want an error that names %s", other, err, changed)
 		}
 	}

@@ -66,8 +66,11 @@ func poolNames(o Operation) string {
 
 // approvalAfter describes the effect of a changed plan. Waivers and pools are a part of the plan.
 func approvalAfter(o Operation) string {
-	if o.Spec.Approval == refitv1alpha1.ApprovalNone {
-		return "The plan changes with it."
+	switch {
+	case o.Spec.Approval == refitv1alpha1.ApprovalNone:
+		return fmt.Sprintf("The plan changes with it. If it needs approval, `%s status %s` shows the command.", o.Command, o.Name)
+	case o.Spec.ApprovedPlan != "": // another plan is approved by its hash only, which is not known yet
+		return fmt.Sprintf("The plan changes with it and needs approval: `%s status %s` shows the command.", o.Command, o.Name)
 	}
 	return fmt.Sprintf("The plan changes with it and needs approval: `%s approve %s`.", o.Command, o.Name)
 }

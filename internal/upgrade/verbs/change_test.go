@@ -27,6 +27,15 @@ func TestWaiveReplacesTheWaiverOfTheSameObject(t *testing.T) {
 	}
 }
 
+func TestTheApprovalOfAChangedPlanNeedsItsHash(t *testing.T) {
+	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "night"}}
+	u.Spec.ApprovedPlan = "sha256:" + strings.Repeat("0", 64)
+	d, err := verbs.Waive(verbs.Operation{ClusterUpgrade: u, Command: "refit"}, refitv1alpha1.Waiver{Check: "SwapOn", Reason: "known"})
+	if err != nil || strings.Contains(d.Message, "refit approve") || !strings.Contains(d.Message, "`refit status night` shows the command") {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 func TestSetPool(t *testing.T) {
 	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "night"}}
 	u.Spec.Pools = []refitv1alpha1.Pool{{Name: "gpu"}}

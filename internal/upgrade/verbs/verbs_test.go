@@ -130,7 +130,7 @@ func TestAbandon(t *testing.T) {
 	if err != nil || d.Change == nil || !d.Exact || !strings.Contains(d.Message, "kubectl uncordon worker-7") {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	if !strings.Contains(d.Message, "approve the changed plan: `refit approve`") { // which lists the control plane nodes
+	if !strings.Contains(d.Message, "approve the changed plan: `refit status") { // which lists the control plane nodes
 		t.Errorf("%q", d.Message)
 	}
 	if d.Change(&u.Spec); !slices.Equal(u.Spec.AbandonedNodes, []string{"worker-7"}) {
