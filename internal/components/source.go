@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/components/offer"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/artifact/charts"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -90,7 +91,7 @@ func (s *source) chart(ctx context.Context, chart refitv1alpha1.ComponentChart) 
 	archive, err := charts.Get(ctx, s.reader, chart)
 	if errors.Is(err, charts.ErrMissing) || errors.Is(err, charts.ErrOther) {
 		return nil, node.ManualIntervention("ChartMissing", err,
-			"Add the ClusterRelease again with its charts: `refit release add FILE`", "the chart is not in the cluster")
+			offer.RemedyChartMissing+"; then run `refit retry`", "the chart is not in the cluster")
 	}
 	return archive, err
 }

@@ -48,7 +48,8 @@ type Input struct {
 	Pending string
 	// Foreign returns those of the objects that exist and were never the release's, and Taken those
 	// that belong to another release now.
-	Foreign, Taken func(context.Context, []helm.Ref) ([]helm.Ref, error)
+	Foreign func(context.Context, []helm.Ref) ([]helm.ForeignObject, error)
+	Taken   func(context.Context, []helm.Ref) ([]helm.Ref, error)
 }
 
 // Offer is what a version of a component would change.
@@ -252,8 +253,14 @@ func (o *Offer) existing(ctx context.Context, in Input) error {
 		hooks[hook.Ref] = true
 	}
 	found, err := in.Foreign(ctx, slices.DeleteFunc(slices.Clone(o.Created), func(ref helm.Ref) bool { return hooks[ref] }))
-	for _, ref := range found {
-		o.add(problem("ObjectExists", ref.String(), "the new version creates %s, which exists and does not belong to the Helm release", ref))
+	for _, object := range found {
+		if object.Release != "" {
+			p := problem("ObjectExists", object.String(), "the new version creates %s, which belongs to the Helm release %s", object.Ref, object.Release)
+			p.Remedy = "Keep the object, because that Helm release needs it. Disable it in the values of one of both, or ask the publisher for another name"
+			o.add(p)
+			continue
+		}
+		o.add(problem("ObjectExists", object.String(), "the new version creates %s, which exists and does not belong to the Helm release", object.Ref))
 	}
 	return err
 }

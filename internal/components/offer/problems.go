@@ -27,11 +27,16 @@ const (
 // HookTimeout bounds all hooks of a Helm action together.
 const HookTimeout = 10 * time.Minute
 
+// RemedyChartMissing is how to add a chart again. Its ConfigMap is immutable, so one with other
+// content must be deleted first.
+const RemedyChartMissing = "Apply the file of the signed ClusterRelease, which has its charts: `kubectl apply --server-side -f FILE`. " +
+	"If the ConfigMap of the chart has other content, delete it first"
+
 // remedies are how to fix each problem.
 var remedies = map[string]string{
 	"ChartInvalid":           "Publish a ClusterRelease with a chart that renders",
 	"ChartReadsCluster":      "Ask the publisher for a chart without lookup, or set the values that it generates",
-	"ChartMissing":           "Add the ClusterRelease again with its charts: `refit release add FILE`",
+	"ChartMissing":           RemedyChartMissing,
 	"CheckFailed":            "Follow the remedy of the finding: the publisher of the component has written it",
 	"CheckInvalid":           "Ask the publisher of the component to fix the check, or waive it if you know that its condition holds",
 	"ComponentNotAdopted":    "Run `refit components adopt NAME`, so that Refit takes over the Helm release",
@@ -40,7 +45,7 @@ var remedies = map[string]string{
 	"CRDDropsFields":         "Remove the fields from the objects, or ask the publisher for a version that keeps them",
 	"CRDRefusesObjects":      "Change the objects so that they match the new CRD",
 	"HelmRecordTooLarge":     "Reduce the values, or ask the publisher for a smaller chart",
-	"ObjectExists":           "Delete or rename the object",
+	"ObjectExists":           "Delete the object if nothing needs it, or rename it",
 	"ObjectTaken":            "Annotate the object with helm.sh/resource-policy: keep, so that it stays",
 	"PeerIncompatible":       "Upgrade the component in the peer first",
 	"PeerUnknown":            "Add the peer and its version to spec.peers of the Component",

@@ -8,10 +8,18 @@ import (
 	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
+// ForeignObject is an object of somebody else.
+type ForeignObject struct {
+	Ref
+	// Release is the namespace and the name of the Helm release that it is marked as a part of,
+	// empty if it is of none.
+	Release string
+}
+
 // Foreign returns those of the objects that exist although no revision of the release has them.
 // Helm refuses to take over most of them, and a rollback would delete the others. CRDs and objects
 // that are to be kept do not count.
-func (c *Client) Foreign(ctx context.Context, refs []Ref) (foreign []Ref, err error) {
+func (c *Client) Foreign(ctx context.Context, refs []Ref) (foreign []ForeignObject, err error) {
 	s, err := c.open(ctx, Mark{})
 	if err != nil {
 		return nil, fmt.Errorf("cannot find objects of others: %w", err)
@@ -39,9 +47,9 @@ func (c *Client) Foreign(ctx context.Context, refs []Ref) (foreign []Ref, err er
 			return nil, err
 		}
 		if found != nil && !kept(found) {
-			foreign = append(foreign, ref)
+			foreign = append(foreign, ForeignObject{ref, c.release.otherRelease(found)})
 		}
 	}
-	slices.SortFunc(foreign, compareRefs)
+	slices.SortFunc(foreign, func(a, b ForeignObject) int { return compareRefs(a.Ref, b.Ref) })
 	return foreign, nil
 }

@@ -47,6 +47,15 @@ func (r Release) foreign(live *unstructured.Unstructured) bool {
 	return annotations[nameAnnotation] != "" && !r.owns(live)
 }
 
+// otherRelease returns the namespace and the name of the other release that a live object is marked
+// as a part of.
+func (r Release) otherRelease(live *unstructured.Unstructured) string {
+	if !r.foreign(live) {
+		return ""
+	}
+	return live.GetAnnotations()[namespaceAnnotation] + "/" + live.GetAnnotations()[nameAnnotation]
+}
+
 func annotate(object *unstructured.Unstructured, values map[string]string) {
 	annotations := maps.Clone(object.GetAnnotations())
 	if annotations == nil {

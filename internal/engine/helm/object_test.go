@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestIntegersKeepTheirValue(t *testing.T) {
@@ -47,5 +49,17 @@ func TestAListOfOneKind(t *testing.T) {
 	must(t, err)
 	if got := names(objects); !slices.Equal(got, []string{"Role.rbac.authorization.k8s.io/a"}) {
 		t.Errorf("the objects are %v", got)
+	}
+}
+
+func TestTheReleaseOfAForeignObject(t *testing.T) {
+	live := &unstructured.Unstructured{}
+	mine := Release{Namespace: "shop", Name: "cart"}
+	if got := mine.otherRelease(live); got != "" {
+		t.Errorf("an object without annotations is of %q", got)
+	}
+	annotate(live, map[string]string{nameAnnotation: "old", namespaceAnnotation: "store"})
+	if got := mine.otherRelease(live); got != "store/old" {
+		t.Errorf("it is of %q", got)
 	}
 }

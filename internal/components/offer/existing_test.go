@@ -1,0 +1,32 @@
+package offer
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/internal/engine/helm"
+)
+
+func TestTheObjectOfAnotherHelmReleaseIsNotToBeDeleted(t *testing.T) {
+	ref := helm.Ref{Kind: "Service", Namespace: "shop", Name: "cart"}
+	for release, wants := range map[string]struct {
+		message string
+		deletes bool
+	}{
+		"shop/old": {"belongs to the Helm release shop/old", false},
+		"":         {"does not belong to the Helm release", true},
+	} {
+		o := &Offer{Created: []helm.Ref{ref}}
+		in := Input{Foreign: func(context.Context, []helm.Ref) ([]helm.ForeignObject, error) {
+			return []helm.ForeignObject{{Ref: ref, Release: release}}, nil
+		}}
+		if err := o.existing(t.Context(), in); err != nil || len(o.Problems) != 1 {
+			t.Fatalf("problems %+v, %v", o.Problems, err)
+		}
+		p := &o.Problems[0]
+		if p.Reason != "ObjectExists" || !strings.Contains(p.Message, wants.message) || strings.Contains(p.Remedy, "Delete") != wants.deletes {
+			t.Errorf("release %q: %+v", release, p)
+		}
+	}
+}
