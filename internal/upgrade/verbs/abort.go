@@ -15,8 +15,8 @@ func Abort(o Operation) (Decision, error) {
 	}
 	return Decision{
 		Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Aborted = true },
-		Message: fmt.Sprintf("Aborting %s. %sUpgraded nodes keep the new version (%d of %d nodes). `%s watch %s` shows the progress.",
-			o.Name, afterAbort(o.Progress), o.Progress.Nodes.Done, o.Progress.Nodes.Total, o.Command, o.Name),
+		Message: fmt.Sprintf("Aborting %s. %s%sUpgraded nodes keep the new version (%d of %d nodes). `%s watch %s` shows the progress.",
+			o.Name, afterAbort(o.Progress), openStep(o.Progress), o.Progress.Nodes.Done, o.Progress.Nodes.Total, o.Command, o.Name),
 	}, nil
 }
 

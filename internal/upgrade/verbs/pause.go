@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -31,5 +32,18 @@ func afterPause(o *cliv1alpha1.Operation) string {
 	if names := nodesThat(o, cliv1alpha1.ActivityCordon, cliv1alpha1.ActivityDrain); len(names) > 0 {
 		message += fmt.Sprintf("%s: not changed yet, so it is uncordoned and released. ", phrase.Fold(names, phrase.FewNames))
 	}
-	return message + "Nothing further starts."
+	return message + openStep(o) + "Nothing further starts."
+}
+
+// openStep describes the component that refit-components is changing, and its step.
+func openStep(o *cliv1alpha1.Operation) string {
+	for i := range o.Waiting {
+		w := &o.Waiting[i]
+		if w.Component == "" || w.Reason != refitv1alpha1.ReasonProgressing && w.Reason != refitv1alpha1.ReasonWaiting {
+			continue
+		}
+		doing, _, _ := strings.Cut(w.Message, "; waiting: ")
+		return fmt.Sprintf("Component %s: the open step is completed first (%s). ", w.Component, doing)
+	}
+	return ""
 }

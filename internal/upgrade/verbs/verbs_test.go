@@ -140,3 +140,16 @@ func TestAbandon(t *testing.T) {
 		t.Errorf("abandoned again: %+v, %v", d, err)
 	}
 }
+
+func TestPauseAndAbortNameTheOpenStepOfAComponent(t *testing.T) {
+	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "night"}}
+	o := verbs.Operation{ClusterUpgrade: u, Command: "refit", Progress: &cliv1alpha1.Operation{Waiting: []cliv1alpha1.Wait{{
+		Reason: refitv1alpha1.ReasonProgressing, Component: "liqo", Message: "Upgrading component liqo to v1.2.0: wave-fabric; waiting: 1 of 9 objects not ready",
+	}}}}
+	for name, decide := range map[string]func(verbs.Operation) (verbs.Decision, error){"pause": verbs.Pause, "abort": verbs.Abort} {
+		d, err := decide(o)
+		if want := "Component liqo: the open step is completed first (Upgrading component liqo to v1.2.0: wave-fabric)."; err != nil || !strings.Contains(d.Message, want) {
+			t.Errorf("%s: %q, %v", name, d.Message, err)
+		}
+	}
+}
