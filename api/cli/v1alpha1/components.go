@@ -53,6 +53,9 @@ type ComponentOffer struct {
 	Version    string `json:"version"`
 	Action     string `json:"action"`     // None, Install, Upgrade, Remove
 	Kubernetes string `json:"kubernetes"` // the version that runs when the component changes
+	// Newer is the version that is installed if it is newer than that of the offer: Refit does not
+	// downgrade.
+	Newer string `json:"newer,omitempty"`
 	// Digest is what an approval covers. It is absent if problems keep the offer from being
 	// computed.
 	Digest   string             `json:"digest,omitempty"`

@@ -47,11 +47,11 @@ func (a *Adopter) Adopt(ctx context.Context, c *refitv1alpha1.Component) (*cliv1
 			return nil, err
 		}
 		out.Changed = true
-		out.Message = fmt.Sprintf("Adopted %s: Refit takes it over with the next upgrade, and nothing in the cluster changes before. "+
-			"The values of the Helm release are not taken over: add those that you need to spec.values of the Component.", c.Name)
+		out.Message = fmt.Sprintf("Adopted %s: Refit takes it over with the next upgrade, and nothing in the cluster changes before. ", c.Name)
 		if a.DryRun {
-			out.Message = fmt.Sprintf("Refit would take over %s with the next upgrade. Nothing was changed.", c.Name)
+			out.Message = fmt.Sprintf("Refit would take over %s with the next upgrade. Nothing was changed. ", c.Name)
 		}
+		out.Message += "The values of the Helm release are not taken over: add those that you need to spec.values of the Component."
 	}
 	out.Offers = state.Offers
 	for i := range out.Offers {

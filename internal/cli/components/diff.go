@@ -112,7 +112,7 @@ type computing struct {
 }
 
 func (c *computing) compute(ctx context.Context) (*cliv1alpha1.OfferDiff, error) {
-	out := &cliv1alpha1.OfferDiff{ComponentOffer: progress.NewComponentOffer(c.recorded)}
+	out := &cliv1alpha1.OfferDiff{ComponentOffer: progress.NewComponentOffer(c.known.Component, c.recorded)}
 	if c.recorded.Action == refitv1alpha1.ActionNone || observed(c.known.Component) {
 		return out, nil
 	}
@@ -204,7 +204,7 @@ func (c *computing) blocked(out *cliv1alpha1.OfferDiff, problem offer.Problem) *
 
 func (c *computing) result(found *offer.Offer, in offer.Input) (*cliv1alpha1.OfferDiff, error) {
 	status := found.Status(c.recorded.Release, in)
-	out := &cliv1alpha1.OfferDiff{ComponentOffer: progress.NewComponentOffer(&status), Notes: c.notes}
+	out := &cliv1alpha1.OfferDiff{ComponentOffer: progress.NewComponentOffer(c.known.Component, &status), Notes: c.notes}
 	if found.Digest != c.recorded.Digest {
 		out.Recorded = c.recorded.Digest
 	}

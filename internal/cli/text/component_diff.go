@@ -23,6 +23,8 @@ func DiffComponent(d *cliv1alpha1.ComponentDiff, p Page) string {
 
 func (w *writer) offerDiff(o *cliv1alpha1.OfferDiff) {
 	switch c := o.Changes; {
+	case o.Newer != "":
+		w.para(0, as(plain, fmt.Sprintf("Nothing changes: %s.", olderText(&o.ComponentOffer))))
 	case o.Action == string(refitv1alpha1.ActionNone):
 		w.para(0, as(plain, fmt.Sprintf("Nothing changes: %s is installed already.", o.Version)))
 	case c != nil:

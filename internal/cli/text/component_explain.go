@@ -61,8 +61,14 @@ func ownerText(s *cliv1alpha1.ComponentState) string {
 
 // offer writes an offer with its problems.
 func (w *writer) offer(o *cliv1alpha1.ComponentOffer) {
-	w.section("Offer", as(plain, fmt.Sprintf("of ClusterRelease %s, on Kubernetes %s", o.Release, o.Kubernetes)))
+	if o.Action == string(refitv1alpha1.ActionRemove) {
+		w.section("Removal", as(plain, "by an upgrade to a ClusterRelease without the component, as ClusterRelease "+o.Release+" defines it"))
+	} else {
+		w.section("Offer", as(plain, fmt.Sprintf("of ClusterRelease %s, on Kubernetes %s", o.Release, o.Kubernetes)))
+	}
 	switch {
+	case o.Newer != "":
+		w.para(2, as(plain, olderText(o)))
 	case o.Action == string(refitv1alpha1.ActionNone):
 		w.para(2, as(plain, o.Version+" is installed already"))
 	case o.Changes == nil:
@@ -83,6 +89,11 @@ func (w *writer) offer(o *cliv1alpha1.ComponentOffer) {
 		}
 	}
 	w.problems(o.Problems)
+}
+
+// olderText is why an offer of an older version changes nothing.
+func olderText(o *cliv1alpha1.ComponentOffer) string {
+	return fmt.Sprintf("%s is older than %s, which is installed, and Refit does not downgrade", o.Version, o.Newer)
 }
 
 // problems writes what speaks against an offer, with the remedies.
@@ -112,7 +123,7 @@ func (w *writer) componentUpgrade(u *cliv1alpha1.ComponentProgress, now time.Tim
 	switch {
 	case u.Refused != "":
 		summary += ", refused: " + u.Refused
-	case !u.Answered:
+	case !u.Answered && u.Phase == "":
 		summary += ", not observed by refit-components yet"
 	default:
 		summary += ", " + phaseWord(u.Phase) + lasted(u.StartTime, u.CompletionTime, now)

@@ -18,15 +18,19 @@ func Components(c *cliv1alpha1.Components, command string) string {
 	}
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "COMPONENT\tINSTALLED\tOWNER\tMANAGED BY\tRELEASE\tOFFERED\tCREATES\tCHANGES\tDELETES\tBLOCKED BY\tUPGRADE")
+	fmt.Fprintln(w, "COMPONENT\tINSTALLED\tOWNER\tMANAGED BY\tRELEASE\tKUBERNETES\tOFFERED\tCREATES\tCHANGES\tDELETES\tBLOCKED BY\tUPGRADE")
 	for i := range c.Components {
 		s := &c.Components[i]
 		offers := s.Offers
 		if len(offers) == 0 {
 			offers = []cliv1alpha1.ComponentOffer{{}}
 		}
+		last := ""
 		for k := range offers {
-			fmt.Fprintln(w, strings.Join(componentRow(s, &offers[k]), "\t"))
+			if row := strings.Join(componentRow(s, &offers[k]), "\t"); row != last { // several ClusterReleases can define the same removal
+				fmt.Fprintln(w, row)
+				last = row
+			}
 		}
 	}
 	w.Flush()
@@ -42,11 +46,11 @@ func componentRow(s *cliv1alpha1.ComponentState, o *cliv1alpha1.ComponentOffer) 
 	if s.Installed != nil {
 		installed = s.Installed.Version
 	}
-	offered := o.Version
-	if o.Action == string(refitv1alpha1.ActionRemove) {
-		offered = "removal"
+	release, kubernetes, offered := o.Release, o.Kubernetes, o.Version
+	if o.Action == string(refitv1alpha1.ActionRemove) { // the ClusterRelease of the offer defines it, and those without it remove it
+		release, kubernetes, offered = "any without "+s.Name, "", "removal"
 	}
-	row := []string{s.Name, installed, s.Owner, managedBy(s), o.Release, offered}
+	row := []string{s.Name, installed, s.Owner, managedBy(s), release, kubernetes, offered}
 	if c := o.Changes; c != nil {
 		row = append(row, fmt.Sprint(c.Create), fmt.Sprint(c.Change), fmt.Sprint(c.Delete))
 	} else {

@@ -2,6 +2,7 @@ package text_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,8 +115,14 @@ func TestComponentList(t *testing.T) {
 	twice := addOn("metrics-server", "0.7.2", "0.8.0", ownedBy(refitv1alpha1.OwnerHelm), unadopted)
 	twice.Status.Offers = append(twice.Status.Offers, addOn("", "", "0.9.0", unadopted).Status.Offers...)
 	twice.Status.Offers[1].Release.Name = "kubernetes-v1.37.1"
+	removed := addOn("lws", "0.8.0", "0.8.1")
+	removed.Status.Offers = append(removed.Status.Offers, removed.Status.Offers[0])
+	for i := range removed.Status.Offers {
+		removed.Status.Offers[i].Action, removed.Status.Offers[i].Changes = refitv1alpha1.ActionRemove, refitv1alpha1.ObjectChanges{Delete: 16}
+	}
+	removed.Status.Offers[1].Release.Name = "kubernetes-v1.36.3-d"
 	list := progress.NewComponents("prod", []refitv1alpha1.Component{
-		*twice, *busy.Component, *observed, *addOn("lws", "", "0.8.0"), *addOn("certs", "1.11.5", "1.11.5"), {ObjectMeta: metav1.ObjectMeta{Name: "new"}},
+		*twice, *busy.Component, *observed, *removed, *addOn("kured", "", "0.8.0"), *addOn("certs", "1.11.5", "1.11.5"), {ObjectMeta: metav1.ObjectMeta{Name: "new"}},
 	}, []refitv1alpha1.ComponentUpgrade{*busy.Order})
 	golden(t, "components", text.Components(list, "refit"), 200)
 	golden(t, "components-none", text.Components(progress.NewComponents("prod", nil, nil), "refit"), 200)
@@ -128,11 +135,32 @@ func TestComponentExplanations(t *testing.T) {
 		s.Left = []string{"CRD foreignclusters.core.liqo.io stays new: 2 objects have .spec.tenant"}
 		s.Error = &refitv1alpha1.NodeError{
 			Class: refitv1alpha1.FailureManualIntervention, Reason: "ComponentNotReady", Step: "wave-fabric", At: *ago(time.Minute),
-			Message: "DaemonSet liqo-fabric does not become ready", Remedy: "Check its pods: `kubectl -n liqo get pods`",
+			Message: "DaemonSet liqo-fabric does not become ready", Remedy: "Check its pods: `kubectl -n liqo get pods`; then run `refit retry`",
 		}
 	}
 	ended := orderOf(addOn("liqo", "v1.1.2", "v1.2.0"), failed)
 	ended.Operation = nil
+	held := func(answered, aborted, open bool) progress.KnownComponent {
+		known := orderOf(addOn("liqo", "v1.1.2", "v1.2.0"), func(s *refitv1alpha1.ComponentUpgradeStatus) {})
+		order := known.Order
+		order.Status.Order = &refitv1alpha1.ComponentOrder{
+			Operation: order.Spec.Operation, Release: order.Spec.Release, Version: order.Spec.Version, Action: order.Spec.Action,
+		}
+		order.Spec.Permit, order.Spec.Sequence = refitv1alpha1.PermitHold, 5
+		if answered {
+			order.Status.ObservedSequence = 5
+		}
+		if !open {
+			last := &order.Status.Steps[4]
+			last.State, last.CompletionTime, order.Status.Step = refitv1alpha1.StepDone, ago(time.Second), ""
+		}
+		known.Operation.Spec.Paused, known.Operation.Spec.Aborted = !aborted, aborted
+		if aborted && answered {
+			known.Operation.Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionReady, Reason: refitv1alpha1.ReasonAborted}}
+		}
+		return known
+	}
+	alone := addOn("lws", "0.7.0", "0.8.0")
 	for name, known := range map[string]progress.KnownComponent{
 		"unread":    {Component: &refitv1alpha1.Component{ObjectMeta: metav1.ObjectMeta{Name: "metrics-server"}}},
 		"unadopted": {Component: addOn("metrics-server", "0.7.2", "0.9.0", ownedBy(refitv1alpha1.OwnerHelm), unadopted)},
@@ -148,6 +176,14 @@ func TestComponentExplanations(t *testing.T) {
 		"removed": {Component: addOn("lws", "0.7.0", "0.7.1", func(c *refitv1alpha1.Component) {
 			offer := &c.Status.Offers[0]
 			offer.Action, offer.Version, offer.Changes, offer.Deletes = refitv1alpha1.ActionRemove, "0.7.0", refitv1alpha1.ObjectChanges{Delete: 1}, []string{"Deployment.apps lws"}
+		})},
+		"pausing":  held(false, false, true),
+		"paused":   held(true, false, false),
+		"aborting": held(false, true, true),
+		"aborted":  held(true, true, false),
+		"alone":    {Component: alone, Alone: []string{"kubernetes-v1.36.3"}},
+		"downgraded": {Component: addOn("certs", "1.11.5", "1.11.4", func(c *refitv1alpha1.Component) {
+			c.Status.Offers[0].Action, c.Status.Offers[0].Digest = refitv1alpha1.ActionNone, ""
 		})},
 		"blocked": {Component: addOn("liqo", "v1.1.2", "v1.2.0", withCRDs)},
 		"running": orderOf(addOn("liqo", "v1.1.2", "v1.2.0"), func(s *refitv1alpha1.ComponentUpgradeStatus) {
@@ -179,12 +215,13 @@ func TestComponentDiffs(t *testing.T) {
 		{Change: "Keep", Object: "CustomResourceDefinition.apiextensions.k8s.io things.test", Diff: "--- metrics-server 0.7.2\n+++ /dev/null\n@@ -1 +0,0 @@\n-kind: CRD\n"},
 	}
 	missing := cliv1alpha1.ComponentOffer{Release: offer.Release, Version: "0.9.0", Action: "Upgrade", Kubernetes: "v1.36.3", Problems: []cliv1alpha1.ComponentProblem{{
-		Reason: "ChartMissing", Message: "the cluster does not have the chart", Remedy: "Add the ClusterRelease again with its charts: `refit release add FILE`", Blocks: true,
+		Reason: "ChartMissing", Message: "the cluster does not have the chart", Remedy: "Apply the file of the signed ClusterRelease, which has its charts: `kubectl apply --server-side -f FILE`", Blocks: true,
 	}}}
 	for name, offers := range map[string][]cliv1alpha1.OfferDiff{
 		"changes":   {{ComponentOffer: offer, Objects: objects}},
 		"other":     {{ComponentOffer: offer, Recorded: "sha256:0000000000001111", Objects: objects[:1], Notes: []string{"The objects of the CRD things.test were not checked with your permissions: forbidden."}}},
 		"missing":   {{ComponentOffer: missing, Recorded: offerDigest}},
+		"downgrade": {{ComponentOffer: cliv1alpha1.ComponentOffer{Release: offer.Release, Version: "0.9.0", Action: "None", Kubernetes: "v1.36.3", Newer: "0.9.1"}}},
 		"installed": {{ComponentOffer: cliv1alpha1.ComponentOffer{Release: offer.Release, Version: "0.9.0", Action: "None", Kubernetes: "v1.36.3"}}},
 	} {
 		golden(t, "component-diff-"+name, text.DiffComponent(&cliv1alpha1.ComponentDiff{Component: "metrics-server", Offers: offers}, text.Page{Width: 100}), 100)
@@ -199,5 +236,23 @@ func TestAdoptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, name, text.Adopt(result, text.Page{Width: 100}), 100)
+	}
+}
+
+func TestTheStatusAfterAComponentFailed(t *testing.T) {
+	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "night"}}
+	u.Status.Phase = refitv1alpha1.PhaseStalled
+	u.Status.Failures = []refitv1alpha1.Failure{{Component: "liqo", Message: "it failed", Remedy: "Fix the cause, then run `refit retry`"}}
+	page := func() string {
+		o := progress.NewOperation("prod", u, nil, noon)
+		return text.Status(o, text.Page{Width: 100}, noon, func(command string) string { return "refit " + command })
+	}
+	if got := page(); !strings.Contains(got, "refit components explain liqo\n") || !strings.Contains(got, "refit retry night\n") {
+		t.Errorf("stalled:\n%s", got)
+	}
+	u.Status.Phase = refitv1alpha1.PhaseAborted
+	u.Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionReady, Reason: refitv1alpha1.ReasonAborted}}
+	if got := page(); strings.Contains(got, "refit retry") || !strings.Contains(got, "Fix the cause, then start another upgrade") {
+		t.Errorf("aborted:\n%s", got)
 	}
 }

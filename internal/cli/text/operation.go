@@ -56,7 +56,7 @@ func (w *writer) after(o *cliv1alpha1.Operation, line func(command string) strin
 	case refitv1alpha1.PhaseStalled:
 		switch {
 		case len(o.Failures) > 0 && o.Failures[0].Component != "":
-			say("Show the cause, fix it, then retry:", "kubectl get componentupgrade "+o.Failures[0].Component+" -o yaml", line("retry")+" "+o.Name)
+			say("Show the cause, fix it, then retry:", line("components explain")+" "+o.Failures[0].Component, line("retry")+" "+o.Name)
 		case len(o.Failures) > 0:
 			say("Show the cause, fix it, then retry:", line("explain")+" "+o.Failures[0].Node, line("retry")+" "+o.Name)
 		}

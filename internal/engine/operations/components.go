@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -42,6 +44,7 @@ func (c *Cluster) Component(ctx context.Context, name string) (progress.KnownCom
 	if err != nil {
 		return known, fmt.Errorf("cannot get Component %s: %w", name, err)
 	}
+	known.Alone = c.alone(ctx, known.Component)
 	order := &refitv1alpha1.ComponentUpgrade{}
 	found, err := c.find(ctx, name, order)
 	if err != nil {
@@ -60,6 +63,29 @@ func (c *Cluster) Component(ctx context.Context, name string) (progress.KnownCom
 		known.Operation = operation
 	}
 	return known, nil
+}
+
+// alone returns the ClusterReleases that offer a component and have the version of Kubernetes that
+// the control plane runs. Without the permission to read them, none is known.
+func (c *Cluster) alone(ctx context.Context, of *refitv1alpha1.Component) (names []string) {
+	var nodes corev1.NodeList
+	if err := c.Client.List(ctx, &nodes, client.HasLabels{controlPlaneLabel}); err != nil || len(nodes.Items) == 0 {
+		return nil
+	}
+	running := nodes.Items[0].Status.NodeInfo.KubeletVersion
+	if slices.ContainsFunc(nodes.Items, func(n corev1.Node) bool { return n.Status.NodeInfo.KubeletVersion != running }) {
+		return nil
+	}
+	for i := range of.Status.Offers {
+		name, release := of.Status.Offers[i].Release.Name, &refitv1alpha1.ClusterRelease{}
+		if of.Status.Offers[i].Kubernetes != running || slices.Contains(names, name) {
+			continue
+		}
+		if found, err := c.find(ctx, name, release); err == nil && found && release.Spec.Kubernetes == running {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // adopter is the field manager of spec.adopt.

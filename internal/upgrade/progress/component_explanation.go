@@ -3,6 +3,7 @@ package progress
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
@@ -15,6 +16,9 @@ type KnownComponent struct {
 	Component *refitv1alpha1.Component
 	Order     *refitv1alpha1.ComponentUpgrade
 	Operation *refitv1alpha1.ClusterUpgrade // that of the order, if it still exists
+	// Alone are the ClusterReleases of the version of Kubernetes that runs, which change components
+	// alone.
+	Alone []string
 }
 
 // NewComponentExplanation explains the state of a component. The second argument is the command
@@ -24,6 +28,9 @@ func NewComponentExplanation(clusterName, command string, k KnownComponent, now 
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindComponentExplanation, Cluster: clusterName,
 		ComponentState: NewComponentState(k.Component, k.Order),
 	}, KnownComponent: k, command: command, now: now}
+	if u := e.Upgrade; u != nil && u.Error != nil && e.operationEnded() {
+		u.Error.Remedy = withoutRetry(u.Error.Remedy)
+	}
 	for _, explains := range componentStates {
 		if explains(e) {
 			break
@@ -45,6 +52,7 @@ type componentExplanation struct {
 // componentStates are the possible states of a component. The first that matches is reported.
 var componentStates = []func(e *componentExplanation) bool{
 	unreadComponent,    // refit-components has not read it
+	heldComponent,      // the operation is paused or aborted during the change
 	changingComponent,  // refit-components changes it
 	failedComponent,    // manual intervention is required
 	refusedComponent,   // refit-components refuses the order
@@ -82,13 +90,52 @@ func (e *componentExplanation) operationEnded() bool {
 	return e.Operation == nil || e.Operation.HasEnded()
 }
 
+// heldComponent explains a change that the operation has stopped, and that is not complete.
+func heldComponent(e *componentExplanation) bool {
+	u := e.Upgrade
+	if e.Order == nil || u.Permit != string(refitv1alpha1.PermitHold) || u.Phase != string(refitv1alpha1.ComponentApplying) {
+		return false
+	}
+	stopped, open := "paused", componentplan.Changing(snapshotOf(e.Order))
+	if e.Operation == nil || e.Operation.Spec.Aborted {
+		stopped = "aborted"
+	}
+	e.Message = fmt.Sprintf("The change for %s is %s, and it is not complete: %s.", u.Operation, stopped, moveOf(u))
+	switch {
+	case open && u.Step != "":
+		e.Message += fmt.Sprintf(" refit-components completes the open step %s and then changes nothing more.", u.Step)
+	case open:
+		e.Message += " refit-components completes the open step and then changes nothing more."
+	}
+	switch {
+	case e.operationEnded():
+		e.next("Complete the change", "%s upgrade --release %s%s", e.command, u.Release, e.alone(u.Release))
+	case stopped == "paused":
+		e.next("Continue", "%s resume %s", e.command, u.Operation)
+	default:
+		e.next("Follow the abort", "%s watch %s", e.command, u.Operation)
+	}
+	if u.Waiting != "" && open {
+		e.next("Show the log of refit-components", logsOfComponents)
+	}
+	return true
+}
+
+// alone is the flag for a ClusterRelease that changes components alone.
+func (e *componentExplanation) alone(release string) string {
+	if slices.Contains(e.Alone, release) {
+		return " --components"
+	}
+	return ""
+}
+
 func changingComponent(e *componentExplanation) bool {
 	if e.Order == nil || !componentplan.Changing(snapshotOf(e.Order)) {
 		return false
 	}
 	u := e.Upgrade
 	switch phase := refitv1alpha1.ComponentPhase(u.Phase); {
-	case !u.Answered:
+	case !u.Answered && u.Phase == "":
 		e.Message = fmt.Sprintf("refit-components has not observed the order of %s yet: %s.", u.Operation, moveOf(u))
 	case phase == refitv1alpha1.ComponentRollingBack:
 		e.Message = fmt.Sprintf("The component is being rolled back to %s, for %s.", cmp.Or(u.From, "its state before the installation"), u.Operation)
@@ -239,7 +286,7 @@ func offeredNext(e *componentExplanation) {
 		e.next("Show what changes in each object", "%s components diff %s --to %s", e.command, e.Name, offer.Release)
 	}
 	if !offer.Blocked() && !removes(offer) { // a removal names the ClusterRelease that still has it
-		e.next("Show the plan", "%s plan --release %s", e.command, offer.Release)
+		e.next("Show the plan", "%s plan --release %s%s", e.command, offer.Release, e.alone(offer.Release))
 	}
 }
 

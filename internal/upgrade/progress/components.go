@@ -10,6 +10,7 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 )
 
@@ -39,7 +40,7 @@ func NewComponentState(c *refitv1alpha1.Component, order *refitv1alpha1.Componen
 		out.Installed = &cliv1alpha1.InstalledComponent{Version: i.Version, Namespace: i.Namespace, Release: i.Name, Revision: i.Revision, Pending: i.Pending}
 	}
 	for i := range c.Status.Offers {
-		out.Offers = append(out.Offers, NewComponentOffer(&c.Status.Offers[i]))
+		out.Offers = append(out.Offers, NewComponentOffer(c, &c.Status.Offers[i]))
 	}
 	if meta.IsStatusConditionTrue(c.Status.Conditions, refitv1alpha1.ConditionStalled) {
 		out.Stalled = meta.FindStatusCondition(c.Status.Conditions, refitv1alpha1.ConditionStalled).Message
@@ -47,10 +48,13 @@ func NewComponentState(c *refitv1alpha1.Component, order *refitv1alpha1.Componen
 	return out
 }
 
-// NewComponentOffer describes an offer.
-func NewComponentOffer(o *refitv1alpha1.ComponentOffer) cliv1alpha1.ComponentOffer {
+// NewComponentOffer describes an offer for a component.
+func NewComponentOffer(c *refitv1alpha1.Component, o *refitv1alpha1.ComponentOffer) cliv1alpha1.ComponentOffer {
 	out := cliv1alpha1.ComponentOffer{
 		Release: o.Release.Name, Version: o.Version, Action: string(o.Action), Kubernetes: o.Kubernetes, Digest: o.Digest,
+	}
+	if i := c.Status.Installed; i != nil && o.Action == refitv1alpha1.ActionNone && component.Older(o.Version, i.Version) {
+		out.Newer = i.Version
 	}
 	if o.Digest != "" {
 		out.Changes = changesOf(o)
@@ -87,13 +91,21 @@ func newComponentProgress(order *refitv1alpha1.ComponentUpgrade) *cliv1alpha1.Co
 	if refusal := componentplan.Refusal(seen); refusal != nil {
 		out.Refused = refusal.Message
 	}
-	if !out.Answered {
+	if !out.Answered && !holds(order) {
 		return out
 	}
 	out.From, out.Phase, out.Step, out.Waiting, out.Left = status.From, string(status.Phase), status.Step, status.Waiting, status.Left
 	out.StartTime, out.CompletionTime = timeOf(status.StartTime), timeOf(status.CompletionTime)
 	out.Steps, out.Error = stepsOf(status.Steps), errorOf(status.Error)
 	return out
+}
+
+// holds reports whether an order holds the steps of the same change, so that their journal is about
+// it before refit-components has observed it.
+func holds(order *refitv1alpha1.ComponentUpgrade) bool {
+	spec, was := &order.Spec, order.Status.Order
+	return spec.Permit == refitv1alpha1.PermitHold && was != nil && was.Operation.UID == spec.Operation.UID &&
+		was.Release == spec.Release && was.Version == spec.Version && was.Action == spec.Action
 }
 
 func snapshotOf(order *refitv1alpha1.ComponentUpgrade) *cluster.ComponentUpgrade {

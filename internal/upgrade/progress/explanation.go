@@ -117,6 +117,11 @@ func failed(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	return true
 }
 
+// withoutRetry replaces the retry in a remedy, because an operation that has ended cannot retry.
+func withoutRetry(remedy string) string {
+	return strings.ReplaceAll(remedy, "run `refit retry`", "start another upgrade")
+}
+
 // withRetry adds the retry to the remedy of an agent, unless it has one.
 func withRetry(remedy, alone, command string) string {
 	switch {

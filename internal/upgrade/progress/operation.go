@@ -36,6 +36,9 @@ func NewOperation(cluster string, u *refitv1alpha1.ClusterUpgrade, orders []*ref
 	}
 	explain(o, status)
 	for _, f := range status.Failures {
+		if o.Ended {
+			f.Remedy = withoutRetry(f.Remedy)
+		}
 		o.Failures = append(o.Failures, cliv1alpha1.NodeFailure{
 			Node: f.Node, Component: f.Component, Class: string(f.Class), Step: f.Step, Message: f.Message, Remedy: f.Remedy,
 		})
