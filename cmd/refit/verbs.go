@@ -35,12 +35,12 @@ func newResumeCommand(a *app) *cobra.Command {
 func newRetryCommand(a *app) *cobra.Command {
 	return a.newVerb(verb{
 		name:  "retry",
-		short: "Retry failed and skipped nodes",
-		long: `Retry the nodes of an upgrade that failed or were skipped, after you fixed the cause. A failed node
-continues at the step that failed, and a node that could not be drained is drained again. Anything
-else that stalls an upgrade, such as a preflight finding, is checked continuously and needs no
-retry.`,
-		example: []string{"# Retry the nodes of the active upgrade", "retry", "# Retry the nodes of an upgrade by name", "retry to-v1-36-3"},
+		short: "Retry failed nodes and components, and skipped nodes",
+		long: `Retry the nodes and the component of an upgrade that failed, and skipped nodes, after you fixed the
+cause. A failed node continues at the step that failed, a node that could not be drained is drained
+again, and a component that was rolled back starts again. Anything else that stalls an upgrade, such
+as a preflight finding, is checked continuously and needs no retry.`,
+		example: []string{"# Retry what failed in the active upgrade", "retry", "# Retry an upgrade by name", "retry to-v1-36-3"},
 		decide:  verbs.Retry,
 	})
 }

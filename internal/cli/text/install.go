@@ -63,6 +63,11 @@ func Install(i *cliv1alpha1.Install, p Page, command string) string {
 		w.para(2, as(plain, "Take a backup of etcd:"))
 		w.command(command + " backup create")
 	}
+	if i.ComponentsImage != "" {
+		w.para(2, as(plain, "List the components, once a ClusterRelease that has some was added:"))
+		w.command(command + " release add VERSION --components FILE")
+		w.command(command + " components list")
+	}
 	return w.String()
 }
 

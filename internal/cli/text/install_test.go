@@ -2,6 +2,7 @@ package text_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
@@ -84,5 +85,16 @@ func TestUninstallPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "uninstall-"+name, text.Uninstall(page, text.Page{Width: 100}, "refit uninstall"), 100)
 		})
+	}
+}
+
+func TestTheNextStepsOfAnInstallationWithComponents(t *testing.T) {
+	i := installed()
+	if got := text.Install(i, text.Page{Width: 100}, "refit"); strings.Contains(got, "components list") {
+		t.Errorf("without refit-components:\n%s", got)
+	}
+	i.ComponentsImage = "ghcr.io/refit-dev/refit-components:v0.2.0"
+	if got := text.Install(i, text.Page{Width: 100}, "refit"); !strings.Contains(got, "refit components list\n") {
+		t.Errorf("with refit-components:\n%s", got)
 	}
 }

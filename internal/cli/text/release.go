@@ -29,6 +29,9 @@ func Release(r *cliv1alpha1.ReleaseContent) string {
 	writeFiles(&b, r.Content.Files)
 	writeImages(&b, r.Content.Images)
 	writeComponents(&b, r.Components)
+	for i := range r.Components {
+		writeComponent(&b, &r.Components[i])
+	}
 	writeTotals(&b, r.Content)
 	writeCompared(&b, r.Compared)
 	return b.String()

@@ -39,3 +39,22 @@ Components
 		t.Errorf("%s", got)
 	}
 }
+
+func TestThePoliciesOfAComponentAreReviewedBeforeItIsSigned(t *testing.T) {
+	got := Release(&cliv1alpha1.ReleaseContent{Components: []refitv1alpha1.ReleaseComponent{{
+		Name: "app", Version: "3.0.0", Values: map[string]any{"a": map[string]any{"b": "x\x1b[2J"}}, UserMay: []string{"replicas"}, Images: []string{"example/app:3"},
+		OnRemove: refitv1alpha1.RemoveUninstall, Checks: []refitv1alpha1.ComponentCheck{{Name: "no-queues", Rule: "false"}},
+		Recipe: []refitv1alpha1.RecipeStep{{Wave: &refitv1alpha1.RecipeWave{Name: "all"}}},
+	}}})
+	for _, want := range []string{
+		"\nComponent app 3.0.0, chart", "  values:\n    a:\n      b: ", "  userMay:\n  - replicas\n", "  images:\n  - example/app:3\n", "  onRemove: Uninstall\n",
+		"    name: no-queues\n", "    rule: \"false\"\n", "  recipe:\n  - wave:\n      name: all\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "\x1b") {
+		t.Error("a value has control characters")
+	}
+}
