@@ -143,7 +143,7 @@ func TestNamesThatTheAPIRefuses(t *testing.T) {
 	}
 }
 
-// A user reviews the plan of an operation with `kubectl get clusterupgrade NAME -o yaml | refit plan -f -`.
+// A user reviews the plan of an operation as the API server returns it.
 func TestAManifestAsTheAPIServerReturnsIt(t *testing.T) {
 	const given = `
 apiVersion: refit.dev/v1alpha1

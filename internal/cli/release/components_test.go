@@ -249,6 +249,19 @@ func TestChecksInTheDocumentation(t *testing.T) {
 	}
 }
 
+func TestTheRecipeInTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/components.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```yaml\n  recipe:\n")
+	text, _, _ = strings.Cut(text, "```")
+	add, err := pack(t.Context(), publish(t, oneComponent+"  recipe:\n"+text, nil), "v1.36.3", nil)
+	if err != nil || len(add.components[0].Recipe) != 10 {
+		t.Errorf("%+v, %v", add, err)
+	}
+}
+
 func TestLimitsOfChartsAgree(t *testing.T) {
 	if helm.MaxArchive != artifact.MaxChart {
 		t.Errorf("a chart may have %d bytes in one place and %d in another", helm.MaxArchive, artifact.MaxChart)
