@@ -153,8 +153,8 @@ func (d *deciding) blockedOffer(step *componentplan.Step, offer *refitv1alpha1.C
 	return nil
 }
 
-// offerSince is when the operation began to wait for the offer of a step: when its stage started, or
-// after the last change of a component. It is zero if that is unknown.
+// offerSince is the start of the wait for the offer of a step: when its stage started, or after the
+// last change of a component. It is zero if that is unknown.
 func (d *deciding) offerSince(step *componentplan.Step) time.Time {
 	since := d.stageStart(step)
 	for i := range d.s.ComponentUpgrades {

@@ -33,7 +33,7 @@ func componentsNotInstalled(v *view) []Finding {
 }
 
 // componentsRemoved reports whether refit-components has no pods although it has written statuses:
-// these outlive it. An operation that has begun reports what it waits for.
+// these outlive it. A running operation reports what it waits for.
 func (v *view) componentsRemoved() bool {
 	if v.s.Operation != nil || len(v.s.Workloads) == 0 || len(v.unread([]cluster.Part{cluster.PartPods})) > 0 {
 		return false
