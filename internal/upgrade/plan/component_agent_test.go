@@ -42,6 +42,8 @@ type componentAgent struct {
 	fails   bool      // the next step fails
 	next    time.Time // when the open step ends
 	problem bool      // offers have a problem that blocks
+	// uncomputed is set if the problem keeps the changes from being computed.
+	uncomputed bool
 	// valuesChanged is set once the user has changed values: the plan's hash may then change with
 	// everything.
 	valuesChanged bool
@@ -181,7 +183,9 @@ func (w *world) offer(p *component.Wanted, r *cluster.Release) refitv1alpha1.Com
 	}
 	out.Digest = fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Append(nil, p.Action, p.Component, p.From, p.To, p.Kubernetes, w.component(p.Component).values, r.Name)))
 	if w.componentAgent.problem {
-		out.Digest = "" // the changes are not computed
+		if w.componentAgent.uncomputed {
+			out.Digest = ""
+		}
 		out.Problems = []refitv1alpha1.ComponentProblem{{
 			Reason: "CRDRefusesObjects", Object: "Gateway edge/east", Message: "spec.port is required", Remedy: "Set spec.port", Blocks: true,
 		}}

@@ -105,7 +105,7 @@ var componentStories = []story{
 		script: []scriptEvent{
 			{at(1), func(t *storyRun) {
 				t.note("* the user creates an object that the new CRDs refuse")
-				t.componentAgent.problem = true
+				t.componentAgent.problem, t.componentAgent.uncomputed = true, true
 			}},
 			{later(5, is(Stalled)), func(t *storyRun) {
 				t.note("* the user fixes the object")
