@@ -267,7 +267,7 @@ func (b *bed) order(t *testing.T, node string, u *refitv1alpha1.ClusterUpgrade, 
 func (b *bed) node(t *testing.T, name string, change ...func(*corev1.Node)) {
 	t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/os": "linux"}}}
-	n.Status.NodeInfo.KubeletVersion = "v1.35.4"
+	n.Status.NodeInfo.KubeletVersion, n.Status.NodeInfo.ContainerRuntimeVersion = "v1.35.4", "containerd://2.4.2"
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
 	for _, c := range change {
 		c(n)

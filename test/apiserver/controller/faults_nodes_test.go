@@ -60,7 +60,7 @@ func TestF8RecreatedWithTheSameName(t *testing.T) {
 func (b *bed) joins(as *corev1.Node, name string) {
 	b.t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: as.Labels}, Spec: corev1.NodeSpec{Taints: as.Spec.Taints}, Status: as.Status}
-	n.Status.NodeInfo.KubeletVersion = from
+	n.Status.NodeInfo.KubeletVersion, n.Status.NodeInfo.ContainerRuntimeVersion = from, "containerd://2.4.2"
 	must(b.t, b.client.Create(b.t.Context(), n))
 }
 

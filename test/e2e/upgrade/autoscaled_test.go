@@ -37,7 +37,7 @@ func TestUpgradeAutoscaled(t *testing.T) {
 	}
 	joining := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "joining", Labels: map[string]string{corev1.LabelOSStable: "linux", corev1.LabelHostname: "joining"}},
-		Status:     corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: older, OperatingSystem: "linux"}},
+		Status:     corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: older, ContainerRuntimeVersion: "containerd://2.4.2", OperatingSystem: "linux"}},
 	}
 	_, err = c.Client.CoreV1().Nodes().Create(t.Context(), joining, metav1.CreateOptions{})
 	must(t, err)
