@@ -141,7 +141,7 @@ func TestComponentExplanations(t *testing.T) {
 	ended := orderOf(addOn("liqo", "v1.1.2", "v1.2.0"), failed)
 	ended.Operation = nil
 	held := func(answered, aborted, open bool) progress.KnownComponent {
-		known := orderOf(addOn("liqo", "v1.1.2", "v1.2.0"), func(s *refitv1alpha1.ComponentUpgradeStatus) {})
+		known := orderOf(addOn("liqo", "v1.1.2", "v1.2.0"), func(*refitv1alpha1.ComponentUpgradeStatus) {})
 		order := known.Order
 		order.Status.Order = &refitv1alpha1.ComponentOrder{
 			Operation: order.Spec.Operation, Release: order.Spec.Release, Version: order.Spec.Version, Action: order.Spec.Action,
