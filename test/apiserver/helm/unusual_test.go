@@ -3,8 +3,10 @@
 package helm
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -372,9 +374,13 @@ type cancelingTransport struct {
 
 func (c *cancelingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := c.next.RoundTrip(request)
-	if request.Method != http.MethodGet && int(c.writes.Add(1)) == c.at {
-		c.cancel()
+	if request.Method == http.MethodGet || int(c.writes.Add(1)) != c.at || err != nil {
+		return response, err
 	}
+	// The client receives the whole response, also if it reads slowly.
+	body, err := io.ReadAll(response.Body)
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	c.cancel()
 	return response, err
 }
 
