@@ -168,6 +168,19 @@ metadata:
   labels:
     app.kubernetes.io/name: refit-agent
 spec:
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+        - matchExpressions:
+          - key: type
+            operator: NotIn
+            values:
+            - virtual-kubelet
+          - key: liqo.io/type
+            operator: NotIn
+            values:
+            - virtual-node
   automountServiceAccountToken: false
   containers:
   - args:
