@@ -8,8 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -88,7 +86,7 @@ func (e *otherImageError) Error() string {
 // being deleted or have ended, such as evicted ones, do not count: nothing deletes the latter.
 func (r *Run) images(ctx context.Context, rendering helm.Rendering) error {
 	for _, o := range rendering.Objects {
-		selector, namespace := selectorOf(o.Content), o.Namespace
+		selector, namespace := object.PodsOf(o.Content), o.Namespace
 		if selector == nil {
 			continue
 		}
@@ -112,18 +110,6 @@ func (r *Run) images(ctx context.Context, rendering helm.Rendering) error {
 		}
 	}
 	return nil
-}
-
-// selectorOf returns the selector of the pods of a workload, nil for other objects.
-func selectorOf(o *unstructured.Unstructured) labels.Selector {
-	if !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, o.GetKind()) {
-		return nil
-	}
-	match, found, err := unstructured.NestedStringMap(o.Object, "spec", "selector", "matchLabels")
-	if err != nil || !found || len(match) == 0 {
-		return nil
-	}
-	return labels.SelectorFromSet(match)
 }
 
 // verifyOld waits until the old version is healthy again.

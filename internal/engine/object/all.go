@@ -74,7 +74,7 @@ func (e *Editor) unready(
 			continue
 		}
 		pending = append(pending, o)
-		if (first == nil || first.Pod == "") && read < workloadsRead && podsOf(live) != nil {
+		if (first == nil || first.Pod == "") && read < workloadsRead && PodsOf(live) != nil {
 			read++
 			found.Pod = e.podProblem(ctx, live)
 		}

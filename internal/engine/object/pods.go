@@ -23,8 +23,8 @@ const (
 	messageEllipsis = "…"
 )
 
-// podsOf returns the selector of the pods of a workload, nil for other objects.
-func podsOf(o *unstructured.Unstructured) labels.Selector {
+// PodsOf returns the selector of the pods of a workload, nil for other objects.
+func PodsOf(o *unstructured.Unstructured) labels.Selector {
 	if !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet", "Job"}, o.GetKind()) {
 		return nil
 	}
@@ -46,7 +46,7 @@ func podsOf(o *unstructured.Unstructured) labels.Selector {
 // podProblem returns why the newest pod of a workload that has a problem does not become ready,
 // empty if none has. Pods that cannot be listed have no known problem.
 func (e *Editor) podProblem(ctx context.Context, workload *unstructured.Unstructured) string {
-	selector := podsOf(workload)
+	selector := PodsOf(workload)
 	if selector == nil {
 		return ""
 	}
