@@ -139,9 +139,8 @@ func (o *Offer) render(ctx context.Context, in Input) (bool, error) {
 		o.add(renderProblem(err, len(in.Spec.ValuesFrom) > 0))
 		return false, nil
 	}
-	if len(u.Rendering.Lookups) > 0 {
-		o.add(problem("ChartReadsCluster", u.Rendering.Lookups[0],
-			"the chart reads %s from the cluster while it is rendered, so that its changes are not known before", list(u.Rendering.Lookups)))
+	if err := o.lookups(ctx, in, u); err != nil {
+		return false, err
 	}
 	again, err := helm.Render(ctx, chart, u.Values, release, in.Capabilities, upgrade)
 	if err != nil {

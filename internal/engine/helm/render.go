@@ -24,16 +24,17 @@ type Rendering struct {
 	Hooks   []Object
 	CRDs    []Object // of crds/ and of templates
 	Images  []string
-	// Lookups are what the chart would have read from the cluster, as Kind.group/namespace/name.
-	// The rendering differs from that of Helm then: a chart that keeps a password creates a new
-	// one.
-	Lookups []string
+	// Lookups are what the chart read from the cluster and did not find; a list has no name. The
+	// rendering can differ from that of Helm then: a chart that keeps a password creates a new one.
+	Lookups []Ref
 }
 
-// Render renders a chart without a cluster: functions that read from one return nothing. It
-// validates the values with the schema of the chart. Upgrades render for an upgrade, with revision
-// 2, so that the rendering does not depend on the history of a release.
-func Render(ctx context.Context, chart *Chart, values map[string]any, r Release, capabilities Capabilities, upgrade bool) (Rendering, error) {
+// Render renders a chart without a cluster: functions that read from one find the given objects, and
+// nothing else. It validates the values with the schema of the chart. Upgrades render for an
+// upgrade, with revision 2, so that the rendering does not depend on the history of a release.
+func Render(
+	ctx context.Context, chart *Chart, values map[string]any, r Release, capabilities Capabilities, upgrade bool, objects ...Object,
+) (Rendering, error) {
 	content, err := chart.open()
 	if err != nil {
 		return Rendering{}, err
@@ -42,7 +43,7 @@ func Render(ctx context.Context, chart *Chart, values map[string]any, r Release,
 	if err != nil {
 		return Rendering{}, err
 	}
-	read := &lookups{}
+	read := newLookups(r.Namespace, objects)
 	files, err := renderFiles(ctx, content, values, r, caps, upgrade, read)
 	if err != nil {
 		return Rendering{}, fmt.Errorf("cannot render the chart %s: %w", chart.Name, err)

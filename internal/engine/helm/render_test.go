@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 const (
@@ -87,8 +89,19 @@ data: {password: {{ if $old }}{{ $old.data.password }}{{ else }}{{ randAlphaNum 
 	})
 	rendering, err := Render(t.Context(), chart, nil, Release{"shop", "app"}, target, true)
 	must(t, err)
-	if want := []string{"ClusterRole.rbac.authorization.k8s.io", "Secret/shop/password"}; !slices.Equal(rendering.Lookups, want) {
+	roles := Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}
+	if want := []Ref{roles, {Kind: "Secret", Name: "password"}}; !slices.Equal(rendering.Lookups, want) {
 		t.Errorf("the chart reads %q, want %q", rendering.Lookups, want)
+	}
+	old, err := objectsOf("apiVersion: v1\nkind: Secret\nmetadata: {name: password, namespace: shop}\nstringData: {password: old}\n", "", "shop")
+	must(t, err)
+	rendering, err = Render(t.Context(), chart, nil, Release{"shop", "app"}, target, true, old...)
+	must(t, err)
+	if want := []Ref{roles}; !slices.Equal(rendering.Lookups, want) {
+		t.Errorf("the chart reads %q, want %q", rendering.Lookups, want)
+	}
+	if password, _, _ := unstructured.NestedString(rendering.Objects[0].Content.Object, "data", "password"); password != "b2xk" {
+		t.Errorf("the password is %q", password)
 	}
 }
 
