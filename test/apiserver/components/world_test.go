@@ -171,22 +171,33 @@ var count struct {
 // component before it is signed.
 func (b *bed) newMade(changes ...func(*refitv1alpha1.ReleaseComponent)) *made {
 	b.t.Helper()
-	count.Lock()
-	count.made++
-	m := &made{bed: b, name: fmt.Sprintf("made%d", count.made)}
-	count.Unlock()
-	must(b.t, b.client.Create(b.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: m.name}}))
-	archive := b.pack(2)
+	m, archive := b.newName(), b.pack(2)
 	must(b.t, charts.Put(b.t.Context(), b.client, archive))
-	signed := refitv1alpha1.ReleaseComponent{
-		Name: m.name, Version: "2.0.0", Chart: charts.Identify(archive), Release: refitv1alpha1.HelmRelease{Namespace: m.name, Name: m.name},
-		UserMay: []string{"**"}, Recipe: recipe(m.name),
-	}
+	signed := m.signed(archive)
 	for _, change := range changes {
 		change(&signed)
 	}
 	m.publish(m.name, signed)
 	return m
+}
+
+// newName returns a component that no ClusterRelease has yet, with its namespace.
+func (b *bed) newName() *made {
+	b.t.Helper()
+	count.Lock()
+	count.made++
+	m := &made{bed: b, name: fmt.Sprintf("made%d", count.made)}
+	count.Unlock()
+	must(b.t, b.client.Create(b.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: m.name}}))
+	return m
+}
+
+// signed returns what a publisher signs for version 2.
+func (m *made) signed(archive []byte) refitv1alpha1.ReleaseComponent {
+	return refitv1alpha1.ReleaseComponent{
+		Name: m.name, Version: "2.0.0", Chart: charts.Identify(archive), Release: refitv1alpha1.HelmRelease{Namespace: m.name, Name: m.name},
+		UserMay: []string{"**"}, Recipe: recipe(m.name),
+	}
 }
 
 func (b *bed) pack(version int) []byte {
@@ -196,8 +207,8 @@ func (b *bed) pack(version int) []byte {
 	return archive
 }
 
-// publish signs a ClusterRelease with one component and creates it.
-func (m *made) publish(name string, signed refitv1alpha1.ReleaseComponent) {
+// publish signs a ClusterRelease with components and creates it.
+func (m *made) publish(name string, signed ...refitv1alpha1.ReleaseComponent) {
 	m.t.Helper()
 	version := m.server.Version()
 	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: version, Files: clustertest.DebFiles(version)})
@@ -207,7 +218,7 @@ func (m *made) publish(name string, signed refitv1alpha1.ReleaseComponent) {
 	opened, err := artifact.Unverified(envelope)
 	must(m.t, err)
 	m.digest = opened.Digest
-	list, err := artifact.SignComponents(refitv1alpha1.ComponentsPayload{Release: m.digest, Components: []refitv1alpha1.ReleaseComponent{signed}}, m.key)
+	list, err := artifact.SignComponents(refitv1alpha1.ComponentsPayload{Release: m.digest, Components: signed}, m.key)
 	must(m.t, err)
 	m.release = &refitv1alpha1.ClusterRelease{
 		ObjectMeta: metav1.ObjectMeta{Name: name},

@@ -113,79 +113,11 @@ func (s *site) wasFrozen(t *testing.T, a *admissions) {
 	}
 }
 
-// stoppingTime is how long a Service may lead to a pod that stops. A webhook without a preStop hook
-// closes its port as soon as it is stopped, and kube-proxy changes its rules later: requests in
-// between are refused, whoever upgrades the webhook.
-const stoppingTime = 3 * time.Second
-
-// show prints how many admissions failed in a period. It fails if one did that no stopping pod
-// explains.
-func (a *admissions) show(t *testing.T, figure string, stops *stops, from, to time.Time) {
+// show prints how many admissions failed in a period.
+func (a *admissions) show(t *testing.T, figure string, from, to time.Time) (failed []admission) {
 	t.Helper()
 	all, failed := a.between(from, to)
 	show(t, figure, float64(all), "requests")
 	show(t, figure+"_failed", float64(len(failed)), "requests")
-	for _, result := range failed {
-		pod, after := stops.before(result.at)
-		if pod == "" || after > stoppingTime {
-			t.Errorf("an admission failed while no pod of the webhook stopped: %v", result.err)
-			continue
-		}
-		t.Logf("an admission failed %.1f s after Pod %s was stopped: %v", after.Seconds(), pod, result.err)
-	}
-}
-
-// stops records when pods were first seen to be deleted.
-type stops struct {
-	mu   sync.Mutex
-	pods map[string]time.Time
-}
-
-// watchStops starts to record the pods of a namespace.
-func (s *site) watchStops(t *testing.T, namespace string) *stops {
-	t.Helper()
-	found := &stops{pods: map[string]time.Time{}}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() {
-		for tick := time.NewTicker(admissionInterval); ctx.Err() == nil; {
-			select {
-			case <-ctx.Done():
-			case <-tick.C:
-				found.observe(ctx, s, namespace)
-			}
-		}
-	})
-	t.Cleanup(func() { cancel(); running.Wait() })
-	return found
-}
-
-func (f *stops) observe(ctx context.Context, s *site, namespace string) {
-	short, done := bed.Soon(ctx)
-	defer done()
-	started := time.Now()
-	pods, err := s.Objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(namespace).List(short, metav1.ListOptions{})
-	if err != nil {
-		return // an API server restarts; the next one is queried
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range pods.Items {
-		name := pods.Items[i].GetName()
-		if _, known := f.pods[name]; !known && pods.Items[i].GetDeletionTimestamp() != nil {
-			f.pods[name] = started.Add(-admissionInterval) // it may be one interval old
-		}
-	}
-}
-
-// before returns the pod that was stopped last before a time, and how long before.
-func (f *stops) before(at time.Time) (pod string, after time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for name, stopped := range f.pods {
-		if d := at.Sub(stopped); d >= -admissionInterval && (pod == "" || d < after) {
-			pod, after = name, d
-		}
-	}
-	return pod, after
+	return failed
 }

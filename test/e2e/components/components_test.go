@@ -45,7 +45,7 @@ func upgradeWithKubernetes(t *testing.T, spec cluster.Spec) {
 		t.Errorf("the plan took %.1f s", took)
 	}
 
-	frozen, admitted, stops := s.admitThings(t), s.admitSets(t), s.watchStops(t, lwsNamespace)
+	frozen, admitted := s.admitThings(t), s.admitSets(t)
 	up := s.Upgrade(t, newer)
 	s.isRolledBack(t, before)
 	s.wasFrozen(t, frozen)
@@ -60,7 +60,7 @@ func upgradeWithKubernetes(t *testing.T, spec cluster.Spec) {
 	s.isUpgraded(t, before)
 	s.wasFrozen(t, frozen)
 	s.IsAt(t, r)
-	s.showFigures(t, admitted, stops)
+	s.showFigures(t, admitted)
 	show(t, "components_test", time.Since(begun).Seconds(), "s")
 }
 

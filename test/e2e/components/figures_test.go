@@ -19,7 +19,7 @@ const maxMemory = 250
 
 // showFigures prints how long each component took and how much memory refit-components used, and
 // compares them with Helm's own upgrades.
-func (s *site) showFigures(t *testing.T, admitted *admissions, stops *stops) {
+func (s *site) showFigures(t *testing.T, admitted *admissions) {
 	t.Helper()
 	took := map[string]float64{}
 	for _, name := range []string{made, lws, metricsServer} {
@@ -31,9 +31,11 @@ func (s *site) showFigures(t *testing.T, admitted *admissions, stops *stops) {
 		}
 	}
 	upgraded := s.upgrade(t, lws).Status
-	admitted.show(t, "components_admissions", stops, upgraded.StartTime.Time, upgraded.CompletionTime.Time)
+	for _, failed := range admitted.show(t, "components_admissions", upgraded.StartTime.Time, upgraded.CompletionTime.Time) {
+		t.Errorf("an admission failed at %s: %v", failed.at.Format(time.TimeOnly), failed.err)
+	}
 	s.showMemory(t)
-	s.compareWithHelm(t, took, admitted, stops)
+	s.compareWithHelm(t, took, admitted)
 }
 
 // showMemory prints the peak of the resident memory of refit-components, from its processes on the
@@ -74,7 +76,7 @@ func (s *site) showMemory(t *testing.T) {
 
 // compareWithHelm rolls components back and upgrades them again with Helm alone. LeaderWorkerSet is
 // rolled back to the revision of its adoption, which has no CRD that Helm could delete.
-func (s *site) compareWithHelm(t *testing.T, took map[string]float64, admitted *admissions, stops *stops) {
+func (s *site) compareWithHelm(t *testing.T, took map[string]float64, admitted *admissions) {
 	t.Helper()
 	_, bare := s.bare(t, metricsServer, "kube-system", s.installed[metricsServer].Revision, s.metrics[1].Chart,
 		"--set=image.tag="+tagOf(s.metrics[1]), "--set-json=args="+userArgs, "--set-json=resources="+userResources)
@@ -85,7 +87,7 @@ func (s *site) compareWithHelm(t *testing.T, took map[string]float64, admitted *
 	must(t, err)
 	begun, _ := s.bare(t, lws, lwsNamespace, strconv.Itoa(adopted+1), s.lws[1].Chart, "--set=image.manager.tag="+tagOf(s.lws[1]),
 		"--set=image.manager.pullPolicy=IfNotPresent", "--set-json=resources="+userResources, fmt.Sprintf("--set=replicaCount=%d", s.replicas()))
-	admitted.show(t, "components_bare_admissions", stops, begun, time.Now())
+	admitted.show(t, "components_bare_admissions", begun, time.Now())
 }
 
 // bare rolls a Helm release back, and returns when its upgrade with Helm began and how many seconds

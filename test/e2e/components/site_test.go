@@ -36,6 +36,9 @@ func newSite(t *testing.T, spec cluster.Spec) *site {
 	for name, to := range map[string]*[2]builder.Addon{"metrics-server": &s.metrics, "lws": &s.lws, "kueue": &s.kueue} {
 		to[0], to[1] = bed.Addon(t, name)
 	}
+	for i := range s.lws {
+		s.lws[i].Chart = graceful(t, s.lws[i].Chart)
+	}
 	var err error
 	s.helm, err = testbed.Builder(t).Helm(context.WithoutCancel(t.Context()))
 	must(t, err)
