@@ -9,7 +9,10 @@ import (
 // its fields; an agent refuses newer versions than it knows.
 const (
 	MinPayloadVersion = 1
-	MaxPayloadVersion = 2 // adds files in archives
+	MaxPayloadVersion = payloadConfiguration
+
+	payloadArchives      = 2 // adds files in archives
+	payloadConfiguration = 3 // adds the patch of kubeadm's ClusterConfiguration
 )
 
 // ReleasePayloadType is the DSSE payload type of version 1.
@@ -50,12 +53,19 @@ type ReleasePayload struct {
 	Files []ReleaseFile `json:"files,omitempty"`
 	// Images are the images that the container runtime must have before the host is changed.
 	Images []ReleaseImage `json:"images,omitempty"`
+
+	// ClusterConfiguration is what the ClusterRelease sets in kubeadm's ClusterConfiguration. It
+	// needs payload version 3.
+	ClusterConfiguration *ClusterConfigurationPatch `json:"clusterConfiguration,omitempty"`
 }
 
 // Version returns the lowest version that carries the payload.
 func (p *ReleasePayload) Version() int32 {
-	if slices.ContainsFunc(p.Files, func(f ReleaseFile) bool { return f.Archive != nil }) {
-		return MaxPayloadVersion
+	switch {
+	case p.ClusterConfiguration != nil:
+		return payloadConfiguration
+	case slices.ContainsFunc(p.Files, func(f ReleaseFile) bool { return f.Archive != nil }):
+		return payloadArchives
 	}
 	return MinPayloadVersion
 }

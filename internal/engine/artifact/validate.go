@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 )
 
 // MaxBlob is the maximum size of a file of a ClusterRelease.
@@ -68,6 +69,9 @@ func ValidatePayload(p refitv1alpha1.ReleasePayload) error {
 			return fmt.Errorf("images[%d]: duplicate %s for %s/%s", i, image.Name, image.OS, image.Arch)
 		}
 		images[key] = true
+	}
+	if err := configpatch.Validate(p.ClusterConfiguration); err != nil {
+		return fmt.Errorf("clusterConfiguration: %w", err)
 	}
 	return validateClaims(p)
 }

@@ -1,0 +1,144 @@
+package configpatch
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/drift"
+	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
+)
+
+// The limits of a patch. Plans and NodeReports have room for them.
+const (
+	maxFields = 64
+	maxValues = 8
+	maxValue  = 512
+)
+
+var (
+	argumentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+	gatePattern     = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+	valuePattern    = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
+)
+
+// refused are arguments that belong to the cluster or its hosts, or on which Refit relies. A value
+// of a ClusterRelease, which many clusters share, would break them.
+var refused = map[section][]string{
+	apiServerArgs: {
+		"advertise-address", "bind-address", "secure-port", "etcd-servers", "etcd-prefix", "service-cluster-ip-range", "service-account-issuer",
+		"api-audiences", "authorization-mode", "anonymous-auth", "storage-backend", "allow-privileged",
+	},
+	controllerManagerArgs: {
+		"bind-address", "secure-port", "cluster-cidr", "cluster-name", "service-cluster-ip-range", "allocate-node-cidrs", "node-cidr-mask-size",
+		"node-cidr-mask-size-ipv4", "node-cidr-mask-size-ipv6", "leader-elect", "use-service-account-credentials", "master",
+	},
+	schedulerArgs: {"bind-address", "secure-port", "leader-elect", "master"},
+	etcdArgs: {
+		"name", "force-new-cluster", "client-cert-auth", "peer-client-cert-auth", "auto-tls", "peer-auto-tls", "discovery", "strict-reconfig-check",
+	},
+	// kubeadm renders the manifests without the settings of this gate in a dry run.
+	featureGates: {"RootlessControlPlane"},
+}
+
+// refusedPrefixes are those of arguments of the same kind.
+var refusedPrefixes = map[section][]string{
+	apiServerArgs:         {"emulated-version", "emulation-forward-compatible", "min-compatibility-version", "runtime-config-emulation"},
+	controllerManagerArgs: {"emulated-version", "min-compatibility-version"},
+	schedulerArgs:         {"emulated-version", "min-compatibility-version"},
+	etcdArgs:              {"initial-", "listen-", "advertise-", "discovery-"},
+}
+
+// fileSuffixes are those of arguments that name a file of the host.
+var fileSuffixes = []string{"-file", "-files", "-dir", "-path", "kubeconfig", "-config", "-socket"}
+
+// secretWords are parts of the names of arguments whose values are secrets.
+var secretWords = []string{"password", "passphrase", "secret"}
+
+// Validate refuses a patch that a ClusterRelease must not have: everybody can read it, and its
+// values become arguments of processes on many hosts.
+func Validate(patch *refitv1alpha1.ClusterConfigurationPatch) error {
+	if patch == nil {
+		return nil
+	}
+	values := Of(patch)
+	if len(values) == 0 {
+		return errors.New("it sets nothing")
+	}
+	if len(values) > maxFields {
+		return fmt.Errorf("%d fields are more than %d", len(values), maxFields)
+	}
+	for _, field := range values.Fields() {
+		s, name := field.split()
+		if err := s.validate(name, values[field]); err != nil {
+			return fmt.Errorf("%s: %w", refitv1alpha1.Clip(fmt.Sprintf("%s.%q", s, name), 80), err)
+		}
+	}
+	return nil
+}
+
+func (s section) validate(name string, values []string) error {
+	pattern := argumentPattern
+	if s == featureGates {
+		pattern = gatePattern
+	}
+	switch {
+	case !pattern.MatchString(name):
+		return errors.New("this is not a name")
+	case slices.Contains(refused[s], name) || slices.ContainsFunc(refusedPrefixes[s], func(p string) bool { return strings.HasPrefix(name, p) }):
+		return errors.New("this differs between clusters or hosts, or Refit relies on it: a ClusterRelease cannot set it")
+	case s != featureGates && slices.ContainsFunc(fileSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) }):
+		return errors.New("this names a file of the host: a ClusterRelease cannot set it")
+	case len(values) > maxValues:
+		return fmt.Errorf("%d values are more than %d", len(values), maxValues)
+	}
+	for _, value := range values {
+		if err := validateValue(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validateValue does not repeat the value in its errors.
+func validateValue(name, value string) error {
+	hasSecretName := slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
+	switch {
+	case len(value) > maxValue || !valuePattern.MatchString(value):
+		return fmt.Errorf("the value is not one line of 1 to %d printable characters", maxValue)
+	case drift.IsSecret(value), strings.Contains(value, "-----BEGIN"), hasSecretName && value != "true" && value != "false":
+		return errors.New("the value contains a secret, and everybody can read a ClusterRelease")
+	case slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(",=;", r) }), isPath):
+		return errors.New("the value is a path of the host, which may not exist there")
+	}
+	return nil
+}
+
+func isPath(text string) bool {
+	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "unix:") || strings.HasPrefix(text, "file:")
+}
+
+// Unsupported returns the fields that a version of Kubernetes does not have, with the reason. The
+// flags of etcd are not known, nor is a version without facts.
+func Unsupported(values Values, version string) []string {
+	facts, known := kubefacts.For(version)
+	if !known {
+		return nil
+	}
+	var out []string
+	for _, field := range values.Fields() {
+		s, name := field.split()
+		component, hasFlags := components[s]
+		_, isGate := facts.Kubeadm.Gate(name)
+		switch {
+		case hasFlags && !facts.HasFlag(component, name):
+			out = append(out, fmt.Sprintf("%s %s has no flag --%s", component, version, name))
+		case s == featureGates && !isGate:
+			out = append(out, fmt.Sprintf("kubeadm %s has no feature gate %s", version, name))
+		}
+	}
+	return out
+}
