@@ -41,7 +41,7 @@ var Actions = map[string]Action{
 	node.StepAPIServer:    {Await: lockPackages, Do: swapAPIServer, Undo: undoAPIServer},
 	node.StepControllers:  {Await: lockPackages, Do: swapControllers, Undo: undoControllers},
 
-	node.StepUploadConfig:   {Do: clusterPhase(kubeadm.PhaseUploadConfig), Undo: restoreObjects(kubeadm.PhaseUploadConfig)},
+	node.StepUploadConfig:   {Do: uploadConfig, Undo: restoreObjects(kubeadm.PhaseUploadConfig)},
 	node.StepKubeconfig:     {Do: phase("kubeconfig"), Undo: restoreKubeconfig},
 	node.StepKubeletConfig:  {Do: phase("kubelet-config"), Undo: restoreKubeletConfig},
 	node.StepBootstrapToken: {Do: phase("bootstrap-token")},

@@ -15,11 +15,6 @@ func phase(name string) func(context.Context, *Host) error {
 	return func(ctx context.Context, h *Host) error { return h.runPhase(ctx, name, nil) }
 }
 
-// clusterPhase runs a phase that writes objects of the cluster.
-func clusterPhase(name string) func(context.Context, *Host) error {
-	return func(ctx context.Context, h *Host) error { return h.runClusterPhase(ctx, name, nil) }
-}
-
 func (h *Host) runPhase(ctx context.Context, name string, skip []string) error {
 	if err := h.tools(ctx); err != nil {
 		return err

@@ -5,17 +5,12 @@ import (
 	"context"
 	"os"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
-
-// clusterConfigFile is kubeadm's ClusterConfiguration from the start of the operation.
-const clusterConfigFile = "cluster-configuration.json"
 
 // render renders the manifests with the target's kubeadm and stages them beside the live ones,
 // under names that the kubelet ignores.
@@ -43,7 +38,7 @@ func render(ctx context.Context, h *Host) error {
 }
 
 // renderOver renders the manifests as an upgrade leaves them on a host that has the ones on disk.
-func (h *Host) renderOver(ctx context.Context, config *kubeadm.ClusterConfig, onDisk map[string][]byte) (kubeadm.Rendered, error) {
+func (h *Host) renderOver(ctx context.Context, config *kubeadm.Patched, onDisk map[string][]byte) (kubeadm.Rendered, error) {
 	in, err := h.renderInput(config, onDisk)
 	if err != nil {
 		return nil, err
@@ -55,10 +50,10 @@ func (h *Host) renderOver(ctx context.Context, config *kubeadm.ClusterConfig, on
 	return kubeadm.Join(onDisk, rendered)
 }
 
-func (h *Host) renderInput(config *kubeadm.ClusterConfig, onDisk map[string][]byte) (kubeadm.RenderInput, error) {
+func (h *Host) renderInput(config *kubeadm.Patched, onDisk map[string][]byte) (kubeadm.RenderInput, error) {
 	address, port, err := kubeadm.LocalEndpoint(onDisk[kubeadm.APIServer])
 	return kubeadm.RenderInput{
-		Config: config, To: h.Upgrade.To, NodeName: h.Upgrade.NodeName, AdvertiseAddress: address, BindPort: port, CRISocket: "unix://" + h.Settings.CRISocket,
+		Config: config.ClusterConfig, To: h.Upgrade.To, NodeName: h.Upgrade.NodeName, AdvertiseAddress: address, BindPort: port, CRISocket: "unix://" + h.Settings.CRISocket,
 	}, err
 }
 
@@ -119,35 +114,6 @@ func ManifestsOnDisk() (map[string][]byte, error) {
 		}
 	}
 	return out, nil
-}
-
-// readClusterConfig reads the ClusterConfiguration from the cluster once, then from the operation's
-// directory: later steps must not depend on an API server.
-func (h *Host) readClusterConfig(ctx context.Context) (*kubeadm.ClusterConfig, error) {
-	if exists(h.path(clusterConfigFile)) {
-		return h.clusterConfig()
-	}
-	client, err := h.api()
-	if err != nil {
-		return nil, err
-	}
-	stored, err := client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "kubeadm-config", metav1.GetOptions{})
-	if err != nil {
-		return nil, node.Transient("APIUnreachable", err, "Check that an API server is reachable, then run `refit retry`",
-			"cannot read the ConfigMap kubeadm-config")
-	}
-	if err := h.writeJSON(clusterConfigFile, stored.Data); err != nil {
-		return nil, err
-	}
-	return kubeadm.ReadClusterConfig(stored.Data)
-}
-
-func (h *Host) clusterConfig() (*kubeadm.ClusterConfig, error) {
-	var data map[string]string
-	if err := h.readJSON(clusterConfigFile, &data); err != nil {
-		return nil, err
-	}
-	return kubeadm.ReadClusterConfig(data)
 }
 
 // undoManifest restores the old manifest, unless it was changed since.

@@ -126,7 +126,8 @@ func (e *envelope) parse(content []byte) (refitv1alpha1.ReleasePayload, error) {
 // ParsePayload parses and validates a payload.
 func ParsePayload(content []byte) (refitv1alpha1.ReleasePayload, error) {
 	var payload refitv1alpha1.ReleasePayload
-	if err := strictJSON(content, &payload); err != nil {
+	// The names of feature gates are not those of fields.
+	if err := strictJSON(content, &payload, "featureGates"); err != nil {
 		return payload, err
 	}
 	return payload, ValidatePayload(payload)

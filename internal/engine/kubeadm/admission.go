@@ -25,7 +25,7 @@ const probedRole = "system:discovery"
 // system pods. It uses dry runs of writes that change nothing, and ignores their other errors.
 func CheckAdmission(ctx context.Context, client kubernetes.Interface) error {
 	dry := []string{metav1.DryRunAll}
-	patch := metav1.PatchOptions{DryRun: dry, FieldManager: "refit-agent"}
+	patch := metav1.PatchOptions{DryRun: dry, FieldManager: fieldManager}
 	empty := []byte(`{}`)
 	for _, write := range []struct {
 		what string
@@ -44,7 +44,7 @@ func CheckAdmission(ctx context.Context, client kubernetes.Interface) error {
 			return err
 		}},
 		{"a Pod in kube-system", func() error {
-			_, err := client.CoreV1().Pods(metav1.NamespaceSystem).Create(ctx, systemPod(), metav1.CreateOptions{DryRun: dry, FieldManager: "refit-agent"})
+			_, err := client.CoreV1().Pods(metav1.NamespaceSystem).Create(ctx, systemPod(), metav1.CreateOptions{DryRun: dry, FieldManager: fieldManager})
 			return err
 		}},
 	} {

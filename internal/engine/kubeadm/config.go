@@ -35,7 +35,7 @@ type ClusterConfig struct {
 
 // ReadClusterConfig reads the data of the ConfigMap kube-system/kubeadm-config.
 func ReadClusterConfig(data map[string]string) (*ClusterConfig, error) {
-	text, there := data["ClusterConfiguration"]
+	text, there := data[configKey]
 	if !there {
 		return nil, node.ManualIntervention("KubeadmConfigMissing", nil,
 			"Upload it: `kubeadm init phase upload-config kubeadm --config FILE`"+thenRetry, "the ConfigMap kubeadm-config has no ClusterConfiguration")

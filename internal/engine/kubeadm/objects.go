@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -40,9 +41,15 @@ const (
 // phaseObjects are the objects that a phase writes and that can be restored. None of them is a
 // Secret; Secrets are never read.
 var phaseObjects = map[string][]object{
-	PhaseUploadConfig: {{configMap, "kubeadm-config"}, {configMap, "kubelet-config"}},
+	PhaseUploadConfig: {{configMap, kubeadmConfig}, {configMap, "kubelet-config"}, patchRecord},
 	PhaseAddon:        {{configMap, kubeProxy}, {configMap, coreDNS}, {daemonSet, kubeProxy}, {deployment, coreDNS}},
 }
+
+// patchRecord is about the values in kubeadm-config, so it stays if that stays.
+var (
+	patchRecord = object{configMap, configpatch.ConfigMap}
+	follows     = map[object]object{patchRecord: {configMap, kubeadmConfig}}
+)
 
 // content is what a phase changes of an object.
 type content struct {

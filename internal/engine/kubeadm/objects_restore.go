@@ -17,12 +17,17 @@ func RestoreObjects(ctx context.Context, client kubernetes.Interface, dir, phase
 	if err != nil {
 		return nil, err
 	}
+	stays := map[object]bool{}
 	for _, resource := range phaseObjects[phase] {
+		if stays[follows[resource]] {
+			continue
+		}
 		reason, err := records.of(resource).restore(ctx, client, relying)
 		if err != nil {
 			return nil, apiFailure(err, "cannot restore %s", resource)
 		}
 		if reason != "" {
+			stays[resource] = true
 			kept = append(kept, resource.String()+": "+reason)
 		}
 	}
@@ -39,7 +44,11 @@ func ReviewObjects(ctx context.Context, client kubernetes.Interface, dir, phase 
 	if err != nil {
 		return nil, nil, err
 	}
+	stays := map[object]bool{}
 	for _, resource := range phaseObjects[phase] {
+		if stays[follows[resource]] {
+			continue
+		}
 		now, err := fetch(ctx, client, resource)
 		if err != nil {
 			return nil, nil, apiFailure(err, "cannot read %s", resource)
@@ -47,6 +56,7 @@ func ReviewObjects(ctx context.Context, client kubernetes.Interface, dir, phase 
 		restores, reason := records.of(resource).decide(now.content, relying)
 		switch {
 		case reason != "":
+			stays[resource] = true
 			kept = append(kept, resource.String()+": "+reason)
 		case restores:
 			restored = append(restored, resource.String())

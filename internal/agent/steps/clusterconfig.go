@@ -1,0 +1,85 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
+)
+
+const (
+	// clusterConfigFile is the ConfigMap of kubeadm from the start of the operation.
+	clusterConfigFile = "cluster-configuration.json"
+	// lastPatchFile is the patch of the last ClusterRelease at that time.
+	lastPatchFile = "last-configuration-patch.json"
+)
+
+// readClusterConfig reads the ClusterConfiguration from the cluster once, then from the operation's
+// directory: later steps must not depend on an API server. It has the patch of the ClusterRelease.
+func (h *Host) readClusterConfig(ctx context.Context) (*kubeadm.Patched, error) {
+	if exists(h.path(clusterConfigFile)) {
+		return h.clusterConfig()
+	}
+	client, err := h.api()
+	if err != nil {
+		return nil, err
+	}
+	stored, err := kubeadm.ReadStored(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.writeJSON(lastPatchFile, stored.Last); err != nil {
+		return nil, err
+	}
+	if err := h.writeJSON(clusterConfigFile, stored.Config); err != nil {
+		return nil, err
+	}
+	return h.patched(stored)
+}
+
+func (h *Host) clusterConfig() (*kubeadm.Patched, error) {
+	var stored kubeadm.Stored
+	if err := h.readJSON(clusterConfigFile, &stored.Config); err != nil {
+		return nil, err
+	}
+	// An agent that knew no patches has not written the last one.
+	if err := h.readJSON(lastPatchFile, &stored.Last); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return h.patched(stored)
+}
+
+func (h *Host) patched(stored kubeadm.Stored) (*kubeadm.Patched, error) {
+	return stored.Patch(configpatch.Of(h.Release.Payload.ClusterConfiguration))
+}
+
+// uploadConfig writes the patched ClusterConfiguration and lets kubeadm upload it. kubeadm takes it
+// from the cluster and changes only the version, so it is written before.
+func uploadConfig(ctx context.Context, h *Host) error {
+	config, err := h.readClusterConfig(ctx)
+	if err != nil {
+		return err
+	}
+	client, err := h.api()
+	if err != nil {
+		return err
+	}
+	if config.Records() {
+		if err := h.Effect("prepare-patch", func() error { return kubeadm.PrepareRecord(ctx, client) }); err != nil {
+			return err
+		}
+	}
+	return kubeadm.TrackObjects(ctx, client, h.path("objects"), kubeadm.PhaseUploadConfig, func() error {
+		edited, err := config.Store(ctx, client, h.Effect)
+		if err != nil {
+			return err
+		}
+		for _, field := range edited.Fields() {
+			h.Log.Warn("the ClusterConfiguration was edited during the upgrade: the field keeps its value, and this node has that of the ClusterRelease",
+				"field", field)
+		}
+		return h.runPhase(ctx, kubeadm.PhaseUploadConfig, nil)
+	})
+}
