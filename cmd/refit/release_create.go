@@ -67,6 +67,7 @@ func addCreationFlags(cmd *cobra.Command, a *app, c *release.Creation) {
 	flags.StringVar(&c.CoreDNS, "coredns", "", "the `TAG` of the CoreDNS image (default the one that kubeadm requires)")
 	flags.StringVar(&c.Pause, "pause", "", "the `TAG` of the pause image (default the one that kubeadm requires)")
 	flags.StringVar(&c.ComponentsFile, "components", "", "a `FILE` that lists components: Helm charts that are upgraded with the cluster")
+	flags.StringVar(&c.ConfigurationFile, "cluster-configuration", "", "a `FILE` with fields of kubeadm's ClusterConfiguration that the upgrade sets")
 	flags.StringArrayVar(&c.Without, "without", nil, "omit a `PART`: "+strings.Join(create.Optional(), ", "))
 	c.AddDownloads(flags.StringVar)
 	flags.StringVar(&c.Servers.Packages, "packages", upstream.Packages, "with --online: the `URL` of the package repositories")

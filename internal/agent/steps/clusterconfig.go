@@ -30,13 +30,14 @@ func (h *Host) readClusterConfig(ctx context.Context) (*kubeadm.Patched, error) 
 	if err != nil {
 		return nil, err
 	}
+	config, err := h.patched(stored)
+	if err != nil {
+		return nil, err // the next attempt reads what the owner has fixed
+	}
 	if err := h.writeJSON(lastPatchFile, stored.Last); err != nil {
 		return nil, err
 	}
-	if err := h.writeJSON(clusterConfigFile, stored.Config); err != nil {
-		return nil, err
-	}
-	return h.patched(stored)
+	return config, h.writeJSON(clusterConfigFile, stored.Config)
 }
 
 func (h *Host) clusterConfig() (*kubeadm.Patched, error) {

@@ -21,6 +21,9 @@ type Creation struct {
 	Kinds    []string // of the hosts, as in kindNames
 	// ComponentsFile lists the components, by the paths of their charts; empty: there are none.
 	ComponentsFile string
+	// ConfigurationFile is the part of kubeadm's ClusterConfiguration that the ClusterRelease sets;
+	// empty: none.
+	ConfigurationFile string
 	// Reading starts to report what is read, until its End. It may be nil.
 	Reading func(name string) Reading
 
@@ -115,6 +118,12 @@ func (c *Creation) Resolve(ctx context.Context) error {
 
 // Create returns the content as JSON, and writes a summary to log.
 func (c *Creation) Create(ctx context.Context, log io.Writer) ([]byte, error) {
+	if c.ConfigurationFile != "" {
+		var err error
+		if c.ClusterConfiguration, err = readConfiguration(c.ConfigurationFile); err != nil {
+			return nil, err
+		}
+	}
 	if c.Upstream {
 		c.Online = &c.Servers
 		if err := c.Resolve(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
@@ -28,6 +29,7 @@ func Release(r *cliv1alpha1.ReleaseContent) string {
 	fmt.Fprintf(&b, "Signed   %s\n", Clean(trust(r)))
 	writeFiles(&b, r.Content.Files)
 	writeImages(&b, r.Content.Images)
+	writeConfiguration(&b, r.Content.ClusterConfiguration)
 	writeComponents(&b, r.Components)
 	for i := range r.Components {
 		writeComponent(&b, &r.Components[i])
@@ -90,6 +92,17 @@ func writeImages(b *strings.Builder, images []refitv1alpha1.ReleaseImage) {
 		fmt.Fprintf(w, "  %s/%s\t%s\t%s\t%s\n", Clean(i.OS), Clean(i.Arch), Clean(i.Name), where, how)
 	}
 	w.Flush()
+}
+
+func writeConfiguration(b *strings.Builder, patch *refitv1alpha1.ClusterConfigurationPatch) {
+	fields := configpatch.Of(patch).Texts()
+	if len(fields) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nkubeadm configuration\n")
+	for _, field := range fields {
+		fmt.Fprintf(b, "  %s\n", Clean(field))
+	}
 }
 
 func writeComponents(b *strings.Builder, components []refitv1alpha1.ReleaseComponent) {

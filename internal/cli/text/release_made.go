@@ -6,6 +6,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
@@ -39,6 +40,9 @@ func ReleaseMade(r *MadeRelease) string {
 			names = append(names, c.Name+" "+c.Version)
 		}
 		fmt.Fprintf(&b, "Components: %s\n", Clean(phrase.List(names)))
+	}
+	if fields := configpatch.Of(r.Payload.ClusterConfiguration).Texts(); len(fields) > 0 {
+		fmt.Fprintf(&b, "kubeadm configuration: %s\n", Clean(phrase.List(fields)))
 	}
 	b.WriteString(ReleaseSkipped(r))
 	return b.String()

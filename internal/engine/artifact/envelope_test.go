@@ -109,6 +109,7 @@ func TestInvalidReleasesAreRefused(t *testing.T) {
 		"payload, loose base64":    {edit(func(e *envelope) { e.Payload = "e31=" }), keys, "ReleaseInvalid"},
 		"another version":          {edit(func(e *envelope) { e.PayloadType = refitv1alpha1.PayloadType(2) }), keys, "ReleaseNotTrusted"},
 		"a newer version":          {signAs(t, refitv1alpha1.PayloadType(refitv1alpha1.MaxPayloadVersion+1), content, key), keys, "ReleaseInvalid"},
+		"a patch in version 2":     {signAs(t, refitv1alpha1.PayloadType(2), mustJSON(t, withConfiguration(t)), key), keys, "ReleaseInvalid"},
 		"archives in version 1":    {signAs(t, refitv1alpha1.PayloadType(1), mustJSON(t, withArchive(t)), key), keys, "ReleaseInvalid"},
 		"signed without a type":    {edit(func(e *envelope) { e.Signatures[0].Sig = base64.StdEncoding.EncodeToString(ed25519.Sign(key, content)) }), keys, "ReleaseNotTrusted"},
 	} {
@@ -141,12 +142,39 @@ func withArchive(t *testing.T) refitv1alpha1.ReleasePayload {
 	return p
 }
 
+// withConfiguration is a payload that sets fields of kubeadm's ClusterConfiguration.
+func withConfiguration(t *testing.T) refitv1alpha1.ReleasePayload {
+	t.Helper()
+	p := withArchive(t)
+	p.ClusterConfiguration = &refitv1alpha1.ClusterConfigurationPatch{
+		APIServer:    &refitv1alpha1.ControlPlaneComponentPatch{ExtraArgs: []refitv1alpha1.ReleaseArgument{{Name: "goaway-chance", Value: "0.001"}}},
+		FeatureGates: map[string]bool{"NodeLocalCRISocket": true, "ControlPlaneKubeletLocalMode": false},
+	}
+	return p
+}
+
+func TestFieldsThatAPayloadCannotSet(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"apiServer":{"extraArgs":[{"name":"secure-port","value":"1"}]}}`: "Refit relies on it",
+		`{"apiServer":{"extraVolumes":[]}}`:                                "unknown field",
+		`{"networking":{}}`:                                                "unknown field",
+		`{"featureGates":{"A":true,"A":false}}`:                            "duplicate field",
+		`{}`:                                                               "sets nothing",
+	} {
+		_, err := ParsePayload([]byte(`{"kubernetes":"v1.36.3","clusterConfiguration":` + text + `}`))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+	}
+}
+
 func TestVersionOfAPayload(t *testing.T) {
 	key := NewKey()
 	for want, p := range map[string]refitv1alpha1.ReleasePayload{
 		// Agents of the first version read only this type, byte for byte.
 		"application/vnd.refit.release.v1+json": payload(),
 		"application/vnd.refit.release.v2+json": withArchive(t),
+		"application/vnd.refit.release.v3+json": withConfiguration(t),
 	} {
 		raw, err := Sign(mustJSON(t, p), key)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 )
 
 // The ConfigMaps of kubeadm.
@@ -32,6 +33,9 @@ func (obs *observation) readKubeadm(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if obs.configured, err = configuredFields(text); err != nil {
+		return err
+	}
 	for _, part := range []struct {
 		name string
 		read func(context.Context, *cluster.Kubeadm) error
@@ -39,6 +43,7 @@ func (obs *observation) readKubeadm(ctx context.Context) error {
 		{kubeletConfig, obs.readKubeletConfig},
 		{proxyConfig, obs.readProxyConfig},
 		{dnsConfig, obs.readDNS},
+		{configpatch.ConfigMap, obs.readPatched},
 	} {
 		if err := part.read(ctx, found); err != nil {
 			obs.addGap(cluster.PartKubeadm, "ConfigMap "+kubeSystem+"/"+part.name, err)

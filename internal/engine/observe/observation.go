@@ -13,6 +13,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 )
 
 // maxConcurrentReaders is enough to use a slow connection, and few enough to keep the pages in
@@ -36,6 +37,8 @@ type observation struct {
 	local   map[string]bool
 	refit   error                // why Refit's objects are not readable; readRefit
 	servers map[string]serverPod // of API servers, by node; readPods
+	// Fields of the ClusterConfiguration, which may contain secrets; readKubeadm.
+	configured configpatch.Values
 	// Namespace/name, nil if not readable; readServices.
 	services map[string]bool
 	leases   map[string]lease            // of kube-system, by name; readLeases

@@ -49,6 +49,7 @@ var stages = [][]reader{
 		// And their deprecated API requests.
 		{cluster.PartAPIServers, "API servers", (*observation).readAPIServers},
 		{cluster.PartEndpoint, "holder of the API endpoint", (*observation).readEndpoint},
+		{cluster.PartKubeadm, "patches of the kubeadm configuration", (*observation).readConfigured},
 		{cluster.PartActors, "other controllers that change nodes", (*observation).readActors},
 		// Those of the operation.
 		{cluster.PartBackups, "EtcdBackups", (*observation).readBackups},

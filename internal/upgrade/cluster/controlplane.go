@@ -5,6 +5,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 )
 
 // APIServer is one API server, probed at its own address or through its pod, never through the load
@@ -59,6 +60,10 @@ type Kubeadm struct {
 	// kube-scheduler, etcd) by flag. Only flags that decisions need have values: a value may be a
 	// secret.
 	ExtraArgs map[string]map[string]string `json:"extraArgs,omitempty"`
+	// Configured are the fields of the ClusterConfiguration that a ClusterRelease sets, and Patched
+	// what the last one has set. Only values that a ClusterRelease has are in it.
+	Configured configpatch.Values `json:"configured,omitempty"`
+	Patched    configpatch.Values `json:"patched,omitempty"`
 	// Kubelet is the cluster's kubelet configuration (ConfigMap kubelet-config).
 	Kubelet *KubeletConfig `json:"kubelet,omitempty"`
 	// ProxyMode is kube-proxy's mode, empty without kube-proxy. ProxyGates are its feature gates.
@@ -70,6 +75,20 @@ type Kubeadm struct {
 	HasDNS          bool     `json:"hasDNS,omitempty"`
 	DNSVersion      string   `json:"dnsVersion,omitempty"`
 	CorefilePlugins []string `json:"corefilePlugins,omitempty"`
+}
+
+// Patches returns how the patches of ClusterReleases, one after the other, change the
+// ClusterConfiguration.
+func (k *Kubeadm) Patches(releases []*Release) []configpatch.Result {
+	var patches []configpatch.Values
+	for _, r := range releases {
+		patch := configpatch.Of(r.Payload.ClusterConfiguration)
+		if k.ExternalEtcd {
+			patch = patch.WithoutEtcd()
+		}
+		patches = append(patches, patch)
+	}
+	return configpatch.Along(k.Configured, k.Patched, patches)
 }
 
 // KubeletConfig is the part of a KubeletConfiguration that decisions need.

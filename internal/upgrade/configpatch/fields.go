@@ -83,6 +83,24 @@ func (v Values) WithoutEtcd() Values {
 	return out
 }
 
+// Known returns the fields that signed patches have. A value that is in none of them is an empty
+// text: it may be a secret, and no patch sets an empty one.
+func (v Values) Known(signed ...Values) Values {
+	out := Values{}
+	for _, patch := range signed {
+		for field, values := range patch {
+			switch own, there := v[field]; {
+			case !there:
+			case slices.Equal(own, values):
+				out[field] = own
+			case out[field] == nil:
+				out[field] = []string{""}
+			}
+		}
+	}
+	return out
+}
+
 // Of returns the fields of a signed patch, none of nil.
 func Of(patch *refitv1alpha1.ClusterConfigurationPatch) Values {
 	out := Values{}

@@ -60,6 +60,31 @@ func Merge(live, last, patch Values) Result {
 	return r
 }
 
+// Along merges the patches of several hops, one after the other.
+func Along(live, last Values, patches []Values) []Result {
+	var out []Result
+	for _, patch := range patches {
+		r := Merge(live, last, patch)
+		live, last = live.with(r.Changes), r.Applied
+		out = append(out, r)
+	}
+	return out
+}
+
+// with returns values with changes.
+func (v Values) with(changes []Change) Values {
+	out := Values{}
+	maps.Copy(out, v)
+	for _, change := range changes {
+		if change.To == nil {
+			delete(out, change.Field)
+			continue
+		}
+		out[change.Field] = change.To
+	}
+	return out
+}
+
 // Intent is what has to be recorded before the changes are written, so that an interruption leaves
 // no field that looks like the owner's: fields that are new, with those of the last patch.
 func (r *Result) Intent(last Values) Values {

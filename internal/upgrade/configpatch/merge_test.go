@@ -1,6 +1,7 @@
 package configpatch
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -43,7 +44,7 @@ func TestMerge(t *testing.T) {
 	} {
 		t.Run(situation, func(t *testing.T) {
 			r := Merge(one(c.live), one(c.last), one(c.patch))
-			if got := applied(one(c.live), r.Changes); !reflect.DeepEqual(got, one(c.becomes)) {
+			if got := one(c.live).with(r.Changes); !reflect.DeepEqual(got, one(c.becomes)) {
 				t.Errorf("becomes %v, want %q", got, c.becomes)
 			}
 			if !reflect.DeepEqual(r.Applied, one(c.applied)) {
@@ -54,19 +55,6 @@ func TestMerge(t *testing.T) {
 			}
 		})
 	}
-}
-
-// applied returns values with changes.
-func applied(values Values, changes []Change) Values {
-	out := maps.Clone(values)
-	for _, c := range changes {
-		if c.To == nil {
-			delete(out, c.Field)
-			continue
-		}
-		out[c.Field] = c.To
-	}
-	return out
 }
 
 // undone returns values without changes.
@@ -96,7 +84,7 @@ func TestMergedConfigurationIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		live, last, patch := drawValues.Draw(t, "live"), drawValues.Draw(t, "last"), drawValues.Draw(t, "patch")
 		r := Merge(live, last, patch)
-		merged := applied(live, r.Changes)
+		merged := live.with(r.Changes)
 
 		// All nodes of a control plane render the same, whichever goes first.
 		again := Merge(merged, r.Applied, patch)
@@ -134,16 +122,16 @@ func TestInterruptedWrites(t *testing.T) {
 		live, last, patch := drawValues.Draw(t, "live"), drawValues.Draw(t, "last"), drawValues.Draw(t, "patch")
 		r := Merge(live, last, patch)
 		type state struct{ live, record Values }
-		done := state{applied(live, r.Changes), r.Applied}
+		done := state{live.with(r.Changes), r.Applied}
 		for _, s := range []state{
 			{live, last}, {live, r.Intent(last)}, {done.live, r.Intent(last)}, done,
 		} {
 			rest := r.On(s.live)
-			if got := applied(s.live, rest.Changes); !reflect.DeepEqual(got, done.live) || !reflect.DeepEqual(rest.Applied, r.Applied) {
+			if got := s.live.with(rest.Changes); !reflect.DeepEqual(got, done.live) || !reflect.DeepEqual(rest.Applied, r.Applied) {
 				t.Fatalf("repeated from %v: %v, %+v", s, got, rest)
 			}
 			other := Merge(s.live, s.record, patch)
-			if got := applied(s.live, other.Changes); !reflect.DeepEqual(got, done.live) {
+			if got := s.live.with(other.Changes); !reflect.DeepEqual(got, done.live) {
 				t.Fatalf("merged by another node from %v: %v, not %v", s, got, done.live)
 			}
 		}
@@ -158,5 +146,26 @@ func TestEditDuringTheUpgradeStays(t *testing.T) {
 	}
 	if len(r.Kept) > 0 || len(r.Applied) != 1 {
 		t.Errorf("the merge itself was changed: %+v", r)
+	}
+}
+
+func TestPatchesOfSeveralHops(t *testing.T) {
+	results := Along(Values{}, nil, []Values{one("1"), one("1"), one("2"), {}})
+	var got []string
+	for _, r := range results {
+		set, removed := r.Texts()
+		got = append(got, fmt.Sprint(set, removed))
+	}
+	want := []string{"[" + string(chance) + "=1] []", "[] []", "[" + string(chance) + "=2] []", "[] [" + string(chance) + "]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestOnlySignedValuesAreShown(t *testing.T) {
+	live := Values{chance: {"1"}, "apiServer.extraArgs.v": {"hidden"}, "scheduler.extraArgs.v": {"hidden"}}
+	got := live.Known(one("1"), Values{"apiServer.extraArgs.v": {"4"}})
+	if want := (Values{chance: {"1"}, "apiServer.extraArgs.v": {""}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v", got)
 	}
 }

@@ -2,10 +2,12 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
@@ -24,6 +26,7 @@ func (m *planner) notes(p *Plan) []Note {
 		add(fmt.Sprintf("The control plane is upgraded in %d hops", hops), "Kubernetes supports one minor version at a time")
 	}
 	m.etcdNotes(p, add)
+	m.configurationNotes(p, add)
 	m.backupNotes(add)
 	if m.spec.Scope != refitv1alpha1.ScopeWorkers {
 		switch external := m.snapshot.ExternalEtcd() == cluster.Yes; {
@@ -51,6 +54,44 @@ func (m *planner) notes(p *Plan) []Note {
 		add("The plan's hash will change", "the cluster has no ClusterRelease of %s yet", strings.Join(missing, ", "))
 	}
 	return out
+}
+
+// configurationNotes names the fields of kubeadm's ClusterConfiguration that the ClusterReleases
+// change, and those that stay because they were edited by hand.
+func (m *planner) configurationNotes(p *Plan, add func(decision, format string, args ...any)) {
+	if m.spec.Scope == refitv1alpha1.ScopeWorkers || m.snapshot.Kubeadm == nil {
+		return
+	}
+	var releases []*cluster.Release
+	for i, hop := range p.Hops {
+		if r := m.releaseOf(hop); r != nil && !m.catchUp(i) {
+			releases = append(releases, r)
+		}
+	}
+	for i, result := range m.snapshot.Kubeadm.Patches(releases) {
+		set, removed := result.Texts()
+		for _, what := range []struct {
+			decision, reason string
+			fields           []string
+		}{
+			{"The kubeadm configuration gets %s", "set by ClusterRelease %s", set},
+			{"The kubeadm configuration loses %s", "set by an earlier ClusterRelease, and not by %s", removed},
+			{"The kubeadm configuration keeps its own value instead of %s", "edited by hand, so ClusterRelease %s does not replace it", result.Kept.Texts()},
+		} {
+			if len(what.fields) > 0 {
+				add(fmt.Sprintf(what.decision, phrase.List(what.fields)), what.reason, releases[i].Name)
+			}
+		}
+	}
+}
+
+// releaseOf returns the ClusterRelease of a hop, or nil if the cluster has none.
+func (m *planner) releaseOf(hop Hop) *cluster.Release {
+	i := slices.IndexFunc(m.snapshot.Releases, func(r cluster.Release) bool { return hop.Release != nil && r.Name == hop.Release.Name })
+	if i < 0 {
+		return nil
+	}
+	return &m.snapshot.Releases[i]
 }
 
 // backupNotes names what the plan leaves out: a control plane whose backup was never tried.

@@ -14,6 +14,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
@@ -48,6 +49,10 @@ func planStories() []planStory {
 		{
 			"three-hops", "Three minor versions: the control plane is upgraded in three hops, the workers once.",
 			clustertest.HA("v1.34.4", 3, 2, released("v1.35.4", "3.6.6"), released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0")), to("v1.37.1"),
+		},
+		{
+			"configuration-patches", "Both ClusterReleases set fields of the kubeadm configuration. One was edited by hand, and one is dropped.",
+			clustertest.HA("v1.35.4", 3, 2, released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0"), configurationPatches), to("v1.37.1"),
 		},
 		{
 			"backup", "Each hop relies on a backup of etcd that is tried before.",
@@ -325,4 +330,20 @@ func withoutBackup(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterU
 func restoring(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgradeSpec {
 	spec.Backup = &refitv1alpha1.UpgradeBackup{Drill: refitv1alpha1.DrillRestore}
 	return spec
+}
+
+// configurationPatches is a cluster whose ClusterReleases set fields of the kubeadm configuration.
+func configurationPatches(s *cluster.Snapshot) {
+	args := func(args ...refitv1alpha1.ReleaseArgument) *refitv1alpha1.ControlPlaneComponentPatch {
+		return &refitv1alpha1.ControlPlaneComponentPatch{ExtraArgs: args}
+	}
+	age := refitv1alpha1.ReleaseArgument{Name: "audit-log-maxage", Value: "10"}
+	s.Kubeadm.Configured = configpatch.Values{"apiServer.extraArgs.audit-log-maxage": {""}, "scheduler.extraArgs.kube-api-qps": {"100"}}
+	s.Kubeadm.Patched = configpatch.Values{"scheduler.extraArgs.kube-api-qps": {"100"}}
+	s.Releases[0].Payload.ClusterConfiguration = &refitv1alpha1.ClusterConfigurationPatch{
+		APIServer: args(refitv1alpha1.ReleaseArgument{Name: "goaway-chance", Value: "0.001"}, age), FeatureGates: map[string]bool{"NodeLocalCRISocket": true},
+	}
+	s.Releases[1].Payload.ClusterConfiguration = &refitv1alpha1.ClusterConfigurationPatch{
+		APIServer: args(refitv1alpha1.ReleaseArgument{Name: "goaway-chance", Value: "0.002"}, age),
+	}
 }

@@ -59,6 +59,7 @@ var (
 	needCRDs       = []cluster.Part{cluster.PartCRDs}
 	needConverters = []cluster.Part{cluster.PartCRDs, cluster.PartBackends}
 	needKubeadm    = []cluster.Part{cluster.PartKubeadm}
+	needPatches    = []cluster.Part{cluster.PartKubeadm, cluster.PartReleases}
 	needComponents = []cluster.Part{cluster.PartNodes, cluster.PartPods, cluster.PartKubeadm}
 	needHelm       = []cluster.Part{cluster.PartHelm}
 	needReports    = []cluster.Part{cluster.PartNodes, cluster.PartReports}
@@ -121,6 +122,7 @@ var checks = []Check{
 	{"KubeadmConfigTooOld", Block, safety, needKubeadm, kubeadmConfigTooOld, "the target's kubeadm cannot read the cluster's configuration"},
 	{"KubeadmVersionDiffers", Warn, 0, needKubeadm, kubeadmVersionDiffers, "the kubeadm configuration and the API servers have different versions"},
 	{"KubeadmGateInvalid", Block, safety, needKubeadm, kubeadmGateInvalid, "the target's kubeadm rejects one of its feature gates"},
+	{"ConfigurationEdited", Warn, 0, needPatches, configurationEdited, "the kubeadm configuration keeps its own value of a field that a ClusterRelease sets"},
 	{"RemovedComponentFlag", Block, safety, needComponents, removedComponentFlag, "a control plane component uses a flag that a hop removes"},
 	{"RemovedFeatureGate", Block, safety | agent, needComponents, removedFeatureGate, "a component sets a feature gate that a hop rejects"},
 	{"FeatureGateIncomplete", Block, safety | agent, needComponents, featureGateIncomplete, "a feature gate is enabled without its dependencies"},

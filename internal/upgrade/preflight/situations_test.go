@@ -10,6 +10,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 )
 
 // situation is a cluster for one check: a healthy one with three control plane nodes and two
@@ -107,6 +108,24 @@ func atVersion(name, component, version string) change {
 
 func extraArgs(component, flag, value string) change {
 	return func(s *snapshot) { s.Kubeadm.ExtraArgs = map[string]map[string]string{component: {flag: value}} }
+}
+
+// patched is a cluster with a value of an argument, whose last ClusterRelease has set another one, and
+// whose next one sets a third.
+func patched(live, last string) change {
+	const field = "apiServer.extraArgs.goaway-chance"
+	values := func(value string) configpatch.Values {
+		if value == "" {
+			return nil
+		}
+		return configpatch.Values{field: {value}}
+	}
+	return func(s *snapshot) {
+		s.Kubeadm.Configured, s.Kubeadm.Patched = values(live), values(last)
+		s.Releases[0].Payload.ClusterConfiguration = &refitv1alpha1.ClusterConfigurationPatch{APIServer: &refitv1alpha1.ControlPlaneComponentPatch{
+			ExtraArgs: []refitv1alpha1.ReleaseArgument{{Name: "goaway-chance", Value: "0.2"}},
+		}}
+	}
 }
 
 func podFlag(component, flag, value string) change {
@@ -690,6 +709,15 @@ func kubeadmSituations() []situation {
 		{check: "KubeadmGateInvalid", name: "RootlessControlPlane", change: gate("RootlessControlPlane"), want: Block},
 		{check: "KubeadmGateInvalid", name: "RootlessControlPlane disabled", change: func(s *snapshot) { s.Kubeadm.FeatureGates = map[string]bool{"RootlessControlPlane": false} }},
 
+		{check: "ConfigurationEdited", name: "the first patch of a field", change: patched("", "")},
+		{check: "ConfigurationEdited", name: "the value of the last patch", change: patched("0.1", "0.1")},
+		{check: "ConfigurationEdited", name: "another value without a patch before", change: patched("9", ""), want: Warn},
+		{check: "ConfigurationEdited", name: "edited since the last patch", change: patched("9", "0.1"), want: Warn},
+		{
+			check: "ConfigurationEdited", name: "only workers", change: patched("9", ""),
+			spec: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Scope = refitv1alpha1.ScopeWorkers },
+		},
+
 		{check: "CorefilePluginUnknown", name: "kubeadm default"},
 		{check: "CorefilePluginUnknown", name: "unsupported plugin", change: func(s *snapshot) { s.Kubeadm.CorefilePlugins = append(s.Kubeadm.CorefilePlugins, "dnstap") }, want: Block},
 		{check: "CorefilePluginUnknown", name: "unsupported plugin, CoreDNS not upgraded", change: func(s *snapshot) {
@@ -822,6 +850,10 @@ func agentSituations() []situation {
 		{
 			check: "AgentTooOld", name: "does not read a ClusterRelease with archives", want: Block,
 			change: all(inArchives, report(func(r *refitv1alpha1.NodeReportStatus) { r.PayloadVersion = 0 })),
+		},
+		{
+			check: "AgentTooOld", name: "does not read patches of the kubeadm configuration",
+			change: all(patched("", ""), report(func(r *refitv1alpha1.NodeReportStatus) { r.PayloadVersion = 2 })), want: Block,
 		},
 		{check: "AgentTooOld", name: "reads a ClusterRelease without archives", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PayloadVersion = 0 })},
 		{

@@ -10,6 +10,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/artifact/upstream"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 )
 
 // Options are the sources and versions of a ClusterRelease.
@@ -26,6 +27,8 @@ type Options struct {
 	Without []string
 	// Images are images that components need, besides those that kubeadm requires.
 	Images []NeededImage
+	// ClusterConfiguration is what the ClusterRelease sets in that of kubeadm, or nil.
+	ClusterConfiguration *refitv1alpha1.ClusterConfigurationPatch
 	// Online is the upstream to take missing files from, or nil.
 	Online *Online
 	// Doing reports the file, address or image that is being read. It may be nil.
@@ -139,6 +142,9 @@ func (o *Options) check() error {
 		if selected != "" && o.without(name) {
 			return WrongOptionError{fmt.Errorf("%s is both excluded and selected (%s)", name, selected)}
 		}
+	}
+	if unsupported := configpatch.Unsupported(configpatch.Of(o.ClusterConfiguration), o.Kubernetes); len(unsupported) > 0 {
+		return WrongOptionError{fmt.Errorf("the patch of the ClusterConfiguration does not fit: %s", strings.Join(unsupported, "; "))}
 	}
 	if o.Online != nil {
 		if err := o.Online.check(); err != nil {
