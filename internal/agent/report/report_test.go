@@ -60,7 +60,7 @@ func TestReportOfThisMachine(t *testing.T) {
 	began := time.Now()
 	got := Gather(t.Context(), s)
 	first := time.Since(began)
-	if got.AgentVersion != "v0.1.0" || got.OrderFormat != refitv1alpha1.MaxOrderFormat || got.PayloadVersion != 2 || got.AcceptedSequence != 5 || got.NodeUID != "u-1" || got.Answered != 7 || got.ObservedTime == nil ||
+	if got.AgentVersion != "v0.1.0" || got.OrderFormat != refitv1alpha1.MaxOrderFormat || got.PayloadVersion != refitv1alpha1.MaxPayloadVersion || got.AcceptedSequence != 5 || got.NodeUID != "u-1" || got.Answered != 7 || got.ObservedTime == nil ||
 		got.Arch == "" || got.Kernel == "" || got.CgroupVersion == 0 || got.SwapOn == nil || len(got.Disks) == 0 || !slices.Equal(got.ReleaseKeys, s.Keys) {
 		t.Errorf("got %+v", got)
 	}

@@ -22,7 +22,7 @@ func TestReleaseOf(t *testing.T) {
 		"invalid payload":      {envelope(refitv1alpha1.ReleasePayloadType, "sesame", signed), "cannot parse the signed payload"},
 		"another version":      {envelope(refitv1alpha1.ReleasePayloadType, `{"kubernetes":"v1.36.2"}`, signed), `the signed version is "v1.36.2"`},
 		"version 2":            {envelope(refitv1alpha1.PayloadType(2), payload, signed), ""},
-		"a newer version":      {envelope(refitv1alpha1.PayloadType(refitv1alpha1.MaxPayloadVersion+1), payload, signed), "not a ClusterRelease up to version 2"},
+		"a newer version":      {envelope(refitv1alpha1.PayloadType(refitv1alpha1.MaxPayloadVersion+1), payload, signed), "not a ClusterRelease up to version 3"},
 		"archives in version 1": {
 			envelope(refitv1alpha1.ReleasePayloadType, `{"kubernetes":"v1.36.3","files":[{"archive":{}}]}`, signed), "needs version 2, but the envelope has version 1",
 		},

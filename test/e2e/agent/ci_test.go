@@ -16,12 +16,13 @@ import (
 func TestAgentCI(t *testing.T) {
 	begun := time.Now()
 	b := newBed(t, cluster.Spec{Name: "aci", Workers: 1, Kubernetes: older})
-	r := b.CreateRelease(t, newer)
+	r := b.CreateConfigurationRelease(t, newer)
 	t.Logf("cluster, agents and release after %.0f s", time.Since(begun).Seconds())
 	for _, n := range b.Nodes() {
 		b.upgradeWithKills(t, n, r, "agent_kills")
 	}
 	b.IsAt(t, r)
+	b.Configured(t, false)
 	show(t, "agent_ci", time.Since(begun).Seconds(), "s")
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// NothingLeft fails if anything of Refit is left in the cluster or on a host, except for backups
-// and the namespace of their credentials.
+// NothingLeft fails if anything of Refit is left in the cluster or on a host, except for backups,
+// the namespace of their credentials, and what the last ClusterRelease has set for kubeadm.
 func (s *Site) NothingLeft(t *testing.T) {
 	t.Helper()
 	for _, kinds := range []string{
@@ -21,7 +21,7 @@ func (s *Site) NothingLeft(t *testing.T) {
 		out, err := s.Kubectl(t.Context(), nil, "get", kinds, "--all-namespaces", "--output=name")
 		Must(t, err)
 		for name := range strings.FieldsSeq(string(out)) {
-			if strings.Contains(name, "refit") && name != "namespace/refit-backup" {
+			if strings.Contains(name, "refit") && name != "namespace/refit-backup" && name != "configmap/refit-cluster-configuration" {
 				t.Errorf("%s is left in the cluster", name)
 			}
 		}

@@ -18,9 +18,9 @@ import (
 const wholeCI = 12 * time.Minute
 
 // TestUpgradeCI is the gate for every change: Refit is installed, adds a ClusterRelease with
-// content of mirrors of upstream, backs up a small cluster with a workload, rehearses its upgrade
-// and upgrades it while its controllers are killed, restores etcd from a backup, and is uninstalled
-// without leftovers.
+// content of mirrors of upstream and fields of the kubeadm configuration, one of which was edited
+// by hand, backs up a small cluster with a workload, rehearses its upgrade and upgrades it while
+// its controllers are killed, restores etcd from a backup, and is uninstalled without leftovers.
 func TestUpgradeCI(t *testing.T) {
 	begun := time.Now()
 	s := newSite(t, cluster.Spec{Name: "upci", Workers: 2, Kubernetes: older}, inCluster)
@@ -30,7 +30,8 @@ func TestUpgradeCI(t *testing.T) {
 	u := upstream.New(t, host, upstream.StartRegistry(t, host), parts)
 	bed.OnNodes(t, s.Nodes(), u.UseRegistry)
 	must(t, s.WaitReady(t.Context(), recovery))
-	r := s.AddRelease(t, newer, u.Flags()...)
+	s.EditConfiguration(t)
+	r := s.AddRelease(t, newer, append(u.Flags(), "--cluster-configuration", s.WriteConfiguration(t))...)
 	t.Logf("cluster, Refit and ClusterRelease after %.0f s", time.Since(begun).Seconds())
 
 	monitor := s.monitor(t)
@@ -42,6 +43,7 @@ func TestUpgradeCI(t *testing.T) {
 	monitor.stop(t)
 
 	s.isAt(t, r)
+	s.Configured(t, true)
 	s.ReliedOnABackup(t, "upgrade_ci", r)
 	s.restoreCI(t)
 	s.RunRefit(t, "uninstall", "--yes")
