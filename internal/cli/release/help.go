@@ -17,6 +17,9 @@ without a signature: compare their digests and accept them with --accept-digest.
 metadata, signatures and archives. Hosts must reach these addresses or a mirror of them.
 --for-cluster selects the files for the hosts of a cluster; --kind and --arch do so without one.
 
+With --cluster-configuration, the ClusterRelease sets arguments of the control plane and feature
+gates of kubeadm. An upgrade merges them into the configuration of the cluster; manual changes stay.
+
 With --components, the command packs and renders the Helm charts of a file, and adds their images.
 The command fails if its result cannot upgrade a kubeadm host, and lists what is missing.`
 
