@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/configpatch"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 const (
@@ -54,6 +56,18 @@ func (h *Host) clusterConfig() (*kubeadm.Patched, error) {
 
 func (h *Host) patched(stored kubeadm.Stored) (*kubeadm.Patched, error) {
 	return stored.Patch(configpatch.Of(h.Release.Payload.ClusterConfiguration))
+}
+
+// checkPatch refuses a patch with flags or feature gates that the version does not have: kubeadm
+// renders any flag, and drops gates. Only the rehearsal tries the values.
+func checkPatch(config *kubeadm.Patched, version string) error {
+	unsupported := configpatch.Unsupported(config.Applied, version)
+	if len(unsupported) == 0 {
+		return nil
+	}
+	return node.ManualIntervention("PatchUnsupported", nil,
+		"Create a ClusterRelease without them (`refit release create --cluster-configuration`), and upgrade to it",
+		"the patch of the kubeadm configuration does not fit the version: %s", strings.Join(unsupported, "; "))
 }
 
 // uploadConfig writes the patched ClusterConfiguration and lets kubeadm upload it. kubeadm takes it

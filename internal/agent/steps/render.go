@@ -39,6 +39,9 @@ func render(ctx context.Context, h *Host) error {
 
 // renderOver renders the manifests as an upgrade leaves them on a host that has the ones on disk.
 func (h *Host) renderOver(ctx context.Context, config *kubeadm.Patched, onDisk map[string][]byte) (kubeadm.Rendered, error) {
+	if err := checkPatch(config, h.Upgrade.To); err != nil {
+		return nil, err
+	}
 	in, err := h.renderInput(config, onDisk)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
+	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
 func input(t *testing.T, to, configuration string) RenderInput {
@@ -112,4 +114,48 @@ func TestRootlessControlPlaneIsNotRendered(t *testing.T) {
 	path, _ := pretend(t, "exit 1")
 	_, err := Kubeadm{Path: path, Dir: t.TempDir()}.Render(t.Context(), input(t, "v1.36.3", clusterConfiguration+"featureGates: {RootlessControlPlane: true}\n"))
 	expect(t, err, refitv1alpha1.FailureManualIntervention, "RootlessControlPlane")
+}
+
+// The patch of a ClusterRelease is validated and rendered by kubeadm itself, over arguments of the
+// owner and in either version of the ClusterConfiguration.
+func TestRealKubeadmRendersAPatch(t *testing.T) {
+	args := map[string]string{"v1beta3": "{v: '2', goaway-chance: '0.5'}", "v1beta4": "[{name: v, value: '2'}, {name: goaway-chance, value: '0.5'}]"}
+	patch := configpatch.Values{
+		goawayChance: {"0.1"}, auditAge: {"10"}, apiQPS: {"100"}, syncs: {"10"}, "etcd.local.extraArgs.quota-backend-bytes": {"8589934592"},
+		"featureGates.NodeLocalCRISocket": {"true"},
+	}
+	for _, minor := range versions {
+		for version, owned := range args {
+			t.Run(minor+" "+version, func(t *testing.T) {
+				k, to := realKubeadm(t, minor)
+				if facts, _ := kubefacts.For(to); facts != nil {
+					if _, reads := facts.Kubeadm.ConfigVersion(version); !reads {
+						t.Skipf("kubeadm %s does not read %s", to, version)
+					}
+				}
+				text := "apiVersion: kubeadm.k8s.io/" + version + "\nkind: ClusterConfiguration\nkubernetesVersion: " + to +
+					"\ncertificatesDir: /etc/kubernetes/pki\netcd: {local: {dataDir: /var/lib/etcd}}\napiServer: {extraArgs: " + owned + "}\n"
+				config, err := Stored{Config: map[string]string{configKey: text}}.Patch(patch)
+				must(t, err)
+				in := input(t, to, clusterConfiguration)
+				in.Config = config.ClusterConfig
+				rendered, err := k.Render(t.Context(), in)
+				must(t, err)
+				for component, flags := range map[string]map[string]string{
+					APIServer:         {"goaway-chance": "0.5", "v": "2", "audit-log-maxage": "10"},
+					Scheduler:         {"kube-api-qps": "100"},
+					ControllerManager: {"concurrent-deployment-syncs": "10"},
+					Etcd:              {"quota-backend-bytes": "8589934592"},
+				} {
+					m, err := Parse(rendered[component])
+					must(t, err)
+					for name, value := range flags {
+						if got := m.Flags[name]; len(got) != 1 || got[0] != value {
+							t.Errorf("%s renders --%s as %q, want %q", component, name, got, value)
+						}
+					}
+				}
+			})
+		}
+	}
 }
