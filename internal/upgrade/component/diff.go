@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Change is what an upgrade does to one object.
@@ -99,9 +101,10 @@ func byRef(objects []Object, namespace string) map[Ref]Object {
 
 func diffFields(ref Ref, before, after Object, mask map[string]bool) (fields []FieldChange) {
 	diffValues("", map[string]any(before), map[string]any(after), func(path string, from, to any) {
-		if mask[path] {
+		if covers(mask, path) {
 			return
 		}
+		from, to = maskBelow(mask, path, from), maskBelow(mask, path, to)
 		if secret(ref, path) {
 			from, to = masked(from), masked(to)
 		}
@@ -109,6 +112,42 @@ func diffFields(ref Ref, before, after Object, mask map[string]bool) (fields []F
 	})
 	slices.SortFunc(fields, func(a, b FieldChange) int { return strings.Compare(a.Path, b.Path) })
 	return fields
+}
+
+// covers reports whether a mask has a field or one above it.
+func covers(mask map[string]bool, path string) bool {
+	for at := path; at != ""; at = at[:strings.LastIndex(at, "/")] {
+		if mask[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// maskBelow masks fields of a value that differs as a whole: a digest with a random one would be
+// another one each time.
+func maskBelow(mask map[string]bool, path string, value any) any {
+	copied := false
+	for field := range mask {
+		below, is := strings.CutPrefix(field, path+"/")
+		if !is {
+			continue
+		}
+		if !copied {
+			value, copied = runtime.DeepCopyJSONValue(value), true
+		}
+		value = replace(value, fieldsOf(below))
+	}
+	return value
+}
+
+// fieldsOf returns the keys of a JSON pointer.
+func fieldsOf(path string) []string {
+	keys := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i := range keys {
+		keys[i] = unescape(keys[i])
+	}
+	return keys
 }
 
 // secret reports whether a field of an object is secret.

@@ -70,6 +70,49 @@ Change Secret token
 	}
 }
 
+// TestRandomValuesInFieldsThatDifferAsAWhole: a digest with one of them would never be computed
+// again.
+func TestRandomValuesInFieldsThatDifferAsAWhole(t *testing.T) {
+	annotated := func(random string) Object {
+		return object("apps/v1", "Deployment", "web", "spec", map[string]any{"annotations": map[string]any{"checksum": random}})
+	}
+	hooks := func(random string, names ...string) Object {
+		var list []any
+		for _, name := range names {
+			list = append(list, map[string]any{"name": name, "caBundle": random})
+		}
+		return object("v1", "Hook", "web", "webhooks", list)
+	}
+	listed := func(values ...any) Object { return object("v1", "ConfigMap", "web", "values", values) }
+	for situation, c := range map[string]struct {
+		before, after, again Object
+		want                 string
+	}{
+		"a map is new": {
+			object("apps/v1", "Deployment", "web", "spec", map[string]any{}), annotated("1"), annotated("2"),
+			"/spec/annotations: <nil> → map[checksum:(masked)]",
+		},
+		"a map is removed": {
+			annotated("0"), object("apps/v1", "Deployment", "web", "spec", map[string]any{}), object("apps/v1", "Deployment", "web", "spec", map[string]any{}),
+			"/spec/annotations: map[checksum:0] → <nil>",
+		},
+		"a list becomes longer": {
+			hooks("0", "a"), hooks("1", "a", "b"), hooks("2", "a", "b"),
+			"/webhooks: [map[caBundle:(masked) name:a]] → [map[caBundle:(masked) name:a] map[caBundle:(masked) name:b]]",
+		},
+		"the length of a list is random": {listed("a"), listed("b"), listed("b", "c"), ""},
+	} {
+		mask := MaskOf([]Object{c.after}, []Object{c.again}, "")
+		got := lines(Diff([]Object{c.before}, []Object{c.after}, "", mask))
+		if _, field, _ := strings.Cut(got, "\n  "); field != c.want {
+			t.Errorf("%s: %s", situation, got)
+		}
+		if other := lines(Diff([]Object{c.before}, []Object{c.again}, "", mask)); other != got {
+			t.Errorf("%s: another rendering gives\n%s\nafter\n%s", situation, other, got)
+		}
+	}
+}
+
 func TestDigestOfWhatIsApproved(t *testing.T) {
 	base := Approved{Action: Upgrade, Name: "a", From: "1.0.0", To: "2.0.0", Values: map[string]any{"x": 1, "y": 2}}
 	first, err := base.Digest()

@@ -3,7 +3,6 @@ package component
 import (
 	"maps"
 	"reflect"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -28,12 +27,8 @@ func Show(before, after []Object, namespace string, mask Mask) []Shown {
 	for _, change := range Diff(before, after, namespace, mask) {
 		old, next := olds[change.Object].deepCopy(), news[change.Object].deepCopy()
 		for path := range mask[change.Object] {
-			keys := strings.Split(strings.TrimPrefix(path, "/"), "/")
-			for i := range keys {
-				keys[i] = unescape(keys[i])
-			}
-			replace(map[string]any(old), keys)
-			replace(map[string]any(next), keys)
+			replace(map[string]any(old), fieldsOf(path))
+			replace(map[string]any(next), fieldsOf(path))
 		}
 		if change.Object.secret() {
 			maskSecret(old, next)
