@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -142,6 +143,13 @@ func (o *Offer) render(ctx context.Context, in Input) (bool, error) {
 	if err := o.lookups(ctx, in, u); err != nil {
 		return false, err
 	}
+	if u.Rendering.Clock { // otherwise two renderings could have the same time
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(clockStep):
+		}
+	}
 	again, err := helm.Render(ctx, chart, u.Values, release, in.Capabilities, upgrade)
 	if err != nil {
 		return false, err
@@ -161,6 +169,9 @@ func (o *Offer) render(ctx context.Context, in Input) (bool, error) {
 	o.size(release, kept)
 	return true, o.definitions()
 }
+
+// clockStep is the unit of the times that charts write, such as unixEpoch, and a little more.
+const clockStep = 1100 * time.Millisecond
 
 // renderProblem reports a chart that does not render. The error of a template or of a schema can
 // quote values, so it is not shown if some of them come from Secrets.

@@ -2,7 +2,9 @@ package helm
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +29,9 @@ type Rendering struct {
 	// Lookups are what the chart read from the cluster and did not find; a list has no name. The
 	// rendering can differ from that of Helm then: a chart that keeps a password creates a new one.
 	Lookups []Ref
+	// Clock is set if a template may read the clock: two renderings in the same second do not show
+	// what differs in another one.
+	Clock bool
 }
 
 // Render renders a chart without a cluster: functions that read from one find the given objects, and
@@ -60,9 +65,26 @@ func Render(
 		rendering.CRDs = append(rendering.CRDs, found...)
 	}
 	slices.SortStableFunc(rendering.CRDs, func(a, b Object) int { return compareRefs(a.Ref, b.Ref) })
-	rendering.Lookups = read.sorted()
+	rendering.Lookups, rendering.Clock = read.sorted(), readsClock(content, values)
 	rendering.Images = imagesOf(slices.Concat(rendering.Objects, rendering.Hooks))
 	return rendering, nil
+}
+
+// clock matches the function of templates that returns the time.
+var clock = regexp.MustCompile(`\{\{[^}]*\bnow\b`)
+
+// readsClock reports whether a template of a chart may read the clock. Values can be templates, too.
+func readsClock(content *chartv2.Chart, values map[string]any) bool {
+	for _, file := range slices.Concat(content.Templates, content.Raw) {
+		if clock.Match(file.Data) {
+			return true
+		}
+	}
+	if slices.ContainsFunc(content.Dependencies(), func(d *chartv2.Chart) bool { return readsClock(d, nil) }) {
+		return true
+	}
+	text, err := json.Marshal(values)
+	return err == nil && clock.Match(text)
 }
 
 func renderFiles(

@@ -75,6 +75,27 @@ metadata: {name: elsewhere, namespace: other}
 	}
 }
 
+func TestAChartThatReadsTheClock(t *testing.T) {
+	const config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	for text, reads := range map[string]bool{
+		config + "data: {at: {{ now | unixEpoch | quote }}}":                    true,
+		config + "data: {at: {{ dateInZone \"2006\" (now) \"UTC\" | quote }}}":  true,
+		config + "data: {at: now, known: {{ .Values.known | quote }}} # run now": false,
+	} {
+		got, err := Render(t.Context(), chartOf(t, map[string]string{"values.yaml": "known: x\n", "templates/a.yaml": text}), nil, Release{"shop", "app"}, target, true)
+		must(t, err)
+		if got.Clock != reads {
+			t.Errorf("%s: %v", text, got.Clock)
+		}
+	}
+	files := map[string]string{"values.yaml": "text: x\n", "templates/a.yaml": config + "data: {at: {{ tpl .Values.text . | quote }}}"}
+	got, err := Render(t.Context(), chartOf(t, files), map[string]any{"text": "{{ now }}"}, Release{"shop", "app"}, target, true)
+	must(t, err)
+	if !got.Clock {
+		t.Error("a value that is a template does not count")
+	}
+}
+
 func TestAChartThatReadsTheCluster(t *testing.T) {
 	chart := chartOf(t, map[string]string{
 		"values.yaml": "again: true\n",
