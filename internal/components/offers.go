@@ -24,6 +24,7 @@ import (
 	"github.com/refit-dev/refit/internal/components/steps"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 const (
@@ -87,9 +88,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	status, complete, err := r.status(ctx, &c, &u, all)
 	if err != nil {
-		return reconcile.Result{}, err
+		return reconcile.Result{}, errors.Join(err, r.stall(ctx, &c, err))
 	}
 	return reconcile.Result{RequeueAfter: intervalOf(&status, complete)}, r.write(ctx, &c, status)
+}
+
+// stall reports why the status of a component cannot be computed. What was computed before stays.
+func (r *Reconciler) stall(ctx context.Context, c *refitv1alpha1.Component, cause error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	status := *c.Status.DeepCopy()
+	r.condition(&status, c, refitv1alpha1.ConditionStalled, metav1.ConditionTrue, "OffersNotComputed", node.Redact(cause.Error()))
+	return r.write(ctx, c, status)
 }
 
 // intervalOf returns when a status is computed again.
@@ -165,10 +176,34 @@ func (r *Reconciler) status(
 	if err != nil {
 		return status, false, err
 	}
-	status.Offers = append(removal, status.Offers...)
+	unsigned := unsignedOffers(v, all)
+	unsigned = unsigned[:min(len(unsigned), max(0, maxOffers-len(removal)-len(status.Offers)))] // anybody may have created them
+	status.Offers = slices.Concat(removal, unsigned, status.Offers)
 	status.Offers = status.Offers[:min(len(status.Offers), maxOffers)]
 	r.conditions(&status, c, all)
 	return status, complete, nil
+}
+
+// unsignedOffers report that a ClusterRelease is refused in place of what it would change.
+func unsignedOffers(v *view, all releases) (out []refitv1alpha1.ComponentOffer) {
+	for i := range all.unsigned {
+		release := &all.unsigned[i]
+		if compareVersions(release.kubernetes, v.current) < 0 {
+			continue
+		}
+		hop := component.Release{Kubernetes: release.kubernetes, Components: release.components}
+		wanted, _, err := component.WantedOf(v.component.Name, v.current, hop, v.installed, v.plan)
+		if err != nil {
+			continue // whatever it has, it is refused
+		}
+		for j := range wanted {
+			out = append(out, refitv1alpha1.ComponentOffer{
+				Release: release.ref, Version: wanted[j].To, Action: refitv1alpha1.ComponentAction(wanted[j].Action), Kubernetes: wanted[j].Kubernetes,
+				Problems: []offer.Problem{offer.NewProblem("SignatureInvalid", "%s", release.cause)},
+			})
+		}
+	}
+	return out
 }
 
 // unfinished reports the version before an upgrade that failed after it had changed something: the
@@ -275,19 +310,27 @@ func (r *Reconciler) compute(
 	return found.Status(release.ref, in), nil
 }
 
+func (r *Reconciler) condition(
+	status *refitv1alpha1.ComponentStatus, c *refitv1alpha1.Component, kind string, value metav1.ConditionStatus, reason, message string,
+) {
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: kind, Status: value, Reason: reason, Message: refitv1alpha1.Clip(message, refitv1alpha1.MaxMessage), ObservedGeneration: c.Generation,
+		LastTransitionTime: metav1.NewTime(r.now().UTC().Truncate(time.Second)),
+	})
+}
+
+// conditions sets the conditions of a status that was computed. A ClusterRelease that is refused
+// matters only if no other one has the component: nobody knows what it has.
 func (r *Reconciler) conditions(status *refitv1alpha1.ComponentStatus, c *refitv1alpha1.Component, all releases) {
 	set := func(kind string, value metav1.ConditionStatus, reason, message string) {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-			Type: kind, Status: value, Reason: reason, Message: refitv1alpha1.Clip(message, refitv1alpha1.MaxMessage), ObservedGeneration: c.Generation,
-			LastTransitionTime: metav1.NewTime(r.now().UTC().Truncate(time.Second)),
-		})
+		r.condition(status, c, kind, value, reason, message)
 	}
 	if status.Installed != nil {
 		set(refitv1alpha1.ConditionReady, metav1.ConditionTrue, "Installed", fmt.Sprintf("%s %s is installed", c.Name, status.Installed.Version))
 	} else {
 		set(refitv1alpha1.ConditionReady, metav1.ConditionFalse, "NotInstalled", "the component is not installed")
 	}
-	if len(all.refused) > 0 {
+	if len(all.refused) > 0 && len(signedVersions(c.Name, all)) == 0 {
 		set(refitv1alpha1.ConditionStalled, metav1.ConditionTrue, "SignatureInvalid", strings.Join(all.refused, "; "))
 	} else {
 		meta.RemoveStatusCondition(&status.Conditions, refitv1alpha1.ConditionStalled)

@@ -1,10 +1,26 @@
 package components
 
 import (
+	"crypto/ed25519"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 )
 
 func TestWhenOffersAreComputedAgain(t *testing.T) {
@@ -23,6 +39,100 @@ func TestWhenOffersAreComputedAgain(t *testing.T) {
 	} {
 		if got := intervalOf(test.status, test.complete); got != test.want {
 			t.Errorf("%s: after %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// TestAComponentThatCannotBeRead: without a status, nobody knows what an upgrade waits for.
+func TestAComponentThatCannotBeRead(t *testing.T) {
+	scheme, err := newScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &refitv1alpha1.Component{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	c.Status.Offers = []refitv1alpha1.ComponentOffer{{Version: "2.0.0"}}
+	store := fake.NewClientBuilder().WithScheme(scheme).WithObjects(c).WithStatusSubresource(c).Build()
+	r := NewReconciler(store, &rest.Config{Host: "https://127.0.0.1:1"}, Options{Log: slog.New(slog.DiscardHandler)})
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: name}}); err == nil {
+		t.Error("no error")
+	}
+	if err := store.Get(t.Context(), client.ObjectKey{Name: name}, c); err != nil {
+		t.Fatal(err)
+	}
+	stalled := meta.FindStatusCondition(c.Status.Conditions, refitv1alpha1.ConditionStalled)
+	if stalled == nil || stalled.Reason != "OffersNotComputed" || !strings.Contains(stalled.Message, "cannot read the version of the API server") {
+		t.Errorf("the condition is %+v", stalled)
+	}
+	if len(c.Status.Offers) != 1 || c.Status.ObservedGeneration != 0 {
+		t.Errorf("the status is %+v", c.Status)
+	}
+}
+
+// published returns a ClusterRelease with one component.
+func published(t *testing.T, name string, key ed25519.PrivateKey) *refitv1alpha1.ClusterRelease {
+	t.Helper()
+	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: "v1.36.3", Files: clustertest.DebFiles("v1.36.3")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := artifact.Sign(payload, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := artifact.Unverified(envelope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := artifact.SignComponents(refitv1alpha1.ComponentsPayload{Release: opened.Digest, Components: []refitv1alpha1.ReleaseComponent{{
+		Name: "queue", Version: "2.0.0", Release: refitv1alpha1.HelmRelease{Namespace: "queue", Name: "queue"},
+		Chart: refitv1alpha1.ComponentChart{Digest: "sha256:" + strings.Repeat("a", 64), Size: 1},
+	}}}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &refitv1alpha1.ClusterRelease{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: refitv1alpha1.ClusterReleaseSpec{Kubernetes: "v1.36.3", Envelope: envelope, Components: list},
+	}
+}
+
+// TestAClusterReleaseThatIsRefused: it does not matter to components that another one has.
+func TestAClusterReleaseThatIsRefused(t *testing.T) {
+	scheme, err := newScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, keys := artifact.NewKey(), t.TempDir()
+	public, err := artifact.MarshalPublic(artifact.PublicOf(key).Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(keys, "release.pem"), public, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	store := fake.NewClientBuilder().WithScheme(scheme).WithObjects(published(t, "good", key), published(t, "bad", artifact.NewKey())).Build()
+	r := NewReconciler(store, &rest.Config{}, Options{Keys: keys, Log: slog.New(slog.DiscardHandler)})
+	all, err := r.releases(t.Context())
+	if err != nil || len(all.verified) != 1 || len(all.refused) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for name, stalls := range map[string]bool{"queue": false, "other": true} {
+		c := &refitv1alpha1.Component{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		var status refitv1alpha1.ComponentStatus
+		r.conditions(&status, c, all)
+		if got := meta.IsStatusConditionTrue(status.Conditions, refitv1alpha1.ConditionStalled); got != stalls {
+			t.Errorf("%s: stalled %v: %+v", name, got, status.Conditions)
+		}
+		v := &view{component: c, current: "v1.36.3", installed: []component.Installed{{Name: "queue", Version: "1.0.0"}}}
+		offers := unsignedOffers(v, all)
+		if stalls != (len(offers) == 0) {
+			t.Fatalf("%s: offers %+v", name, offers)
+		}
+		if stalls {
+			continue
+		}
+		if o := offers[0]; o.Release.Name != "bad" || o.Version != "2.0.0" || o.Action != refitv1alpha1.ActionUpgrade || o.Digest != "" ||
+			len(o.Problems) != 1 || o.Problems[0].Reason != "SignatureInvalid" || !o.Problems[0].Blocks {
+			t.Errorf("the offer is %+v", o)
 		}
 	}
 }

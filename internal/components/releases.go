@@ -10,13 +10,36 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // releases are the ClusterReleases of the cluster.
 type releases struct {
 	verified []verified
-	refused  []string // each with the reason
+	refused  []string         // each with the reason
+	unsigned []refusedRelease // those of the refused ones that can be read
+}
+
+// refusedRelease is a ClusterRelease that is not signed as it should be. Its content is not trusted: it
+// only shows what the ClusterRelease would offer.
+type refusedRelease struct {
+	verified
+	cause string
+}
+
+func newRefused(release *refitv1alpha1.ClusterRelease, cause string) (refusedRelease, bool) {
+	opened, err := artifact.Unverified(release.Spec.Envelope)
+	if err != nil || !fullVersion.MatchString(opened.Payload.Kubernetes) || len(release.Spec.Components) == 0 {
+		return refusedRelease{}, false
+	}
+	found, err := artifact.UnverifiedComponents(release.Spec.Components, opened.Digest)
+	if err != nil {
+		return refusedRelease{}, false
+	}
+	return refusedRelease{cause: cause, verified: verified{
+		ref: refitv1alpha1.ReleaseRef{Name: release.Name, Digest: opened.Digest}, kubernetes: opened.Payload.Kubernetes, components: found.List,
+	}}, true
 }
 
 // releases reads all ClusterReleases, the oldest Kubernetes version first.
@@ -28,7 +51,11 @@ func (r *Reconciler) releases(ctx context.Context) (out releases, err error) {
 	for i := range list.Items {
 		signed, err := r.source.verify(&list.Items[i])
 		if err != nil {
-			out.refused = append(out.refused, fmt.Sprintf("ClusterRelease %s: %s", list.Items[i].Name, node.FailureOf(err).Text()))
+			cause := fmt.Sprintf("ClusterRelease %s: %s", list.Items[i].Name, node.FailureOf(err).Text())
+			out.refused = append(out.refused, cause)
+			if read, is := newRefused(&list.Items[i], cause); is {
+				out.unsigned = append(out.unsigned, read)
+			}
 			continue
 		}
 		out.verified = append(out.verified, signed)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -17,7 +18,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/component"
 )
 
-var patchVersion = regexp.MustCompile(`^v1\.[0-9]+\.[0-9]+`)
+var (
+	patchVersion = regexp.MustCompile(`^v1\.[0-9]+\.[0-9]+`)
+	fullVersion  = regexp.MustCompile(`^v1\.(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})$`) // as the API requires
+)
 
 // view is what all offers of a component share.
 type view struct {
@@ -94,7 +98,7 @@ func (r *Reconciler) readInstalled(ctx context.Context, v *view, signed refitv1a
 
 // readAll reads what is installed of all components, from the status of each Component and from
 // what was read for this one, and the plans of operations that have not ended. It reports whether
-// all of them are known.
+// all of them are known, or will not be soon.
 func (v *view) readAll(ctx context.Context, reader client.Reader) (complete bool, err error) {
 	var list refitv1alpha1.ComponentList
 	if err := reader.List(ctx, &list); err != nil {
@@ -105,7 +109,7 @@ func (v *view) readAll(ctx context.Context, reader client.Reader) (complete bool
 		status := &list.Items[i].Status
 		if list.Items[i].Name == v.component.Name {
 			status = &v.status
-		} else if status.ObservedGeneration == 0 {
+		} else if status.ObservedGeneration == 0 && !meta.IsStatusConditionTrue(status.Conditions, refitv1alpha1.ConditionStalled) {
 			complete = false
 		}
 		if status.Installed != nil {

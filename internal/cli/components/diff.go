@@ -113,7 +113,7 @@ type computing struct {
 
 func (c *computing) compute(ctx context.Context) (*cliv1alpha1.OfferDiff, error) {
 	out := &cliv1alpha1.OfferDiff{ComponentOffer: progress.NewComponentOffer(c.known.Component, c.recorded)}
-	if c.recorded.Action == refitv1alpha1.ActionNone || observed(c.known.Component) {
+	if c.recorded.Action == refitv1alpha1.ActionNone || observed(c.known.Component) || refused(c.recorded) {
 		return out, nil
 	}
 	signed, err := c.signed(ctx)
@@ -147,6 +147,11 @@ func (c *computing) compute(ctx context.Context) (*cliv1alpha1.OfferDiff, error)
 const manager = "refit"
 
 func observed(c *refitv1alpha1.Component) bool { return c.Spec.Manage == refitv1alpha1.ManageObserve }
+
+// refused reports whether refit-components does not trust the ClusterRelease of an offer.
+func refused(o *refitv1alpha1.ComponentOffer) bool {
+	return slices.ContainsFunc(o.Problems, func(p refitv1alpha1.ComponentProblem) bool { return p.Reason == "SignatureInvalid" })
+}
 
 // signed returns the version of the component in its ClusterRelease. refit-components has verified
 // the signature: an offer of other content has another digest.

@@ -78,8 +78,8 @@ metadata: {name: elsewhere, namespace: other}
 func TestAChartThatReadsTheClock(t *testing.T) {
 	const config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	for text, reads := range map[string]bool{
-		config + "data: {at: {{ now | unixEpoch | quote }}}":                    true,
-		config + "data: {at: {{ dateInZone \"2006\" (now) \"UTC\" | quote }}}":  true,
+		config + "data: {at: {{ now | unixEpoch | quote }}}":                     true,
+		config + "data: {at: {{ dateInZone \"2006\" (now) \"UTC\" | quote }}}":   true,
 		config + "data: {at: now, known: {{ .Values.known | quote }}} # run now": false,
 	} {
 		got, err := Render(t.Context(), chartOf(t, map[string]string{"values.yaml": "known: x\n", "templates/a.yaml": text}), nil, Release{"shop", "app"}, target, true)

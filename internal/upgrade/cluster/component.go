@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
@@ -18,6 +20,16 @@ type Component struct {
 // Observed reports whether refit-components has written a status for the current spec.
 func (c *Component) Observed() bool {
 	return c.Status.Owner != "" && c.Status.ObservedGeneration >= c.Generation
+}
+
+// Stalled is why refit-components cannot compute what ClusterReleases would change, empty if it can.
+func (c *Component) Stalled() string {
+	for i := range c.Status.Conditions {
+		if s := &c.Status.Conditions[i]; s.Type == refitv1alpha1.ConditionStalled && s.Status == metav1.ConditionTrue {
+			return s.Message
+		}
+	}
+	return ""
 }
 
 // ComponentUpgrade is the order for a component and its journal.

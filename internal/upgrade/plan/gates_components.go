@@ -130,6 +130,9 @@ func offerNotApproved(d *deciding, step *componentplan.Step) *Wait {
 		Message: fmt.Sprintf("Component %s waits until refit-components has computed what %s changes on Kubernetes %s",
 			step.Component, step.Release.Name, step.Kubernetes),
 	}
+	if c := d.s.Component(step.Component); c != nil && c.Stalled() != "" {
+		w.Message = fmt.Sprintf("Component %s waits: refit-components cannot compute what %s changes: %s", step.Component, step.Release.Name, c.Stalled())
+	}
 	if w.Since = d.offerSince(step); !w.Since.IsZero() {
 		w.ManualIntervention = d.overdue(w.Since)
 	}

@@ -16,10 +16,19 @@ func componentsNotInstalled(v *view) []Finding {
 	if len(v.unread([]cluster.Part{cluster.PartComponents})) > 0 {
 		return nil
 	}
-	if slices.ContainsFunc(v.s.Components, func(c cluster.Component) bool { return c.Observed() }) && !v.componentsRemoved() {
+	if slices.ContainsFunc(v.s.Components, func(c cluster.Component) bool { return c.Observed() || c.Stalled() != "" }) && !v.componentsRemoved() {
 		return nil
 	}
 	for _, h := range v.componentHops() {
+		if len(h.release.Components) > 0 && v.componentsRun() {
+			return []Finding{{
+				Message: fmt.Sprintf("ClusterRelease %s has components, such as %s, and refit-components has not read them: it may not trust their key",
+					h.release.Name, h.release.Components[0].Name),
+				Remedy: "Wait a minute, then run the check again. If it stays, read the log: " +
+					command("kubectl -n refit-components logs deployment/refit-components") +
+					". To trust another key: " + command("refit install --components --release-key FILE") + ".",
+			}}
+		}
 		if len(h.release.Components) > 0 {
 			return []Finding{{
 				Deferred: !v.s.Installed,
@@ -38,7 +47,12 @@ func (v *view) componentsRemoved() bool {
 	if v.s.Operation != nil || len(v.s.Workloads) == 0 || len(v.unread([]cluster.Part{cluster.PartPods})) > 0 {
 		return false
 	}
-	return !slices.ContainsFunc(v.s.Workloads, func(w cluster.Workload) bool { return w.Namespace == "refit-components" && w.Pods > 0 })
+	return !v.componentsRun()
+}
+
+// componentsRun reports whether refit-components has pods.
+func (v *view) componentsRun() bool {
+	return slices.ContainsFunc(v.s.Workloads, func(w cluster.Workload) bool { return w.Namespace == "refit-components" && w.Pods > 0 })
 }
 
 // componentHops are the hops that change components. The last one does even if it changes nothing
@@ -66,11 +80,14 @@ func componentsUnknown(v *view) []Finding {
 		if offer := componentplan.AnyOffer(v.s, step); offer != nil {
 			what = fmt.Sprintf("what it changes was computed for Kubernetes %s, and it would change on %s", offer.Kubernetes, step.Kubernetes)
 		}
+		remedy := "Wait a minute, then run the check again. If it stays, read the log: "
+		if c := v.s.Component(step.Component); c != nil && c.Stalled() != "" {
+			what, remedy = "refit-components cannot compute what it changes: "+c.Stalled(), "Fix the cause; refit-components tries again by itself. Its log: "
+		}
 		found = append(found, Finding{
 			Unknown: true, Object: "Component " + step.Component,
 			Message: fmt.Sprintf("%s %s of ClusterRelease %s: %s", step.Component, step.Version(), step.Release.Name, what),
-			Remedy: "Wait a minute, then run the check again. If it stays, read the log: " +
-				command("kubectl -n refit-components logs deployment/refit-components"),
+			Remedy:  remedy + command("kubectl -n refit-components logs deployment/refit-components"),
 		})
 	}
 	return found

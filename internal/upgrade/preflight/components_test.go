@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
@@ -57,12 +59,19 @@ func fits(kubernetes string) change {
 
 func observed(s *snapshot) { s.Components[0].Manage = refitv1alpha1.ManageObserve }
 
+func stalled() refitv1alpha1.ComponentStatus {
+	return refitv1alpha1.ComponentStatus{Conditions: []metav1.Condition{{
+		Type: refitv1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Message: "the release is stored in ConfigMaps",
+	}}}
+}
+
 func addOnSituations() []situation {
 	waived := func(s *refitv1alpha1.ClusterUpgradeSpec) {
 		s.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckComponentsMissing, Reason: "we upgrade them ourselves"}}
 	}
 	workers := func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Scope = refitv1alpha1.ScopeWorkers }
-	nobody := all(withLiqo, func(s *snapshot) { s.Components = nil })
+	unread := all(withLiqo, func(s *snapshot) { s.Components = nil })
+	nobody := all(unread, func(s *snapshot) { s.Workloads = s.Workloads[:len(s.Workloads)-1] })
 	reports := func(check, object, message string) []situation {
 		return []situation{
 			{check: check, name: "none", change: withLiqo},
@@ -78,7 +87,9 @@ func addOnSituations() []situation {
 		{check: policy.CheckComponentsMissing, name: "no ClusterRelease has components"},
 		{check: policy.CheckComponentsMissing, name: "refit-components runs", change: withLiqo},
 		{check: policy.CheckComponentsMissing, name: "refit-components does not run", change: nobody, want: Block},
+		{check: policy.CheckComponentsMissing, name: "refit-components has not created a Component", change: unread, want: Block},
 		{check: policy.CheckComponentsMissing, name: "a Component that nothing reports on", change: onLiqo(func(c *cluster.Component) { c.Status = refitv1alpha1.ComponentStatus{} }), want: Block},
+		{check: policy.CheckComponentsMissing, name: "refit-components cannot read a Component", change: onLiqo(func(c *cluster.Component) { c.Status = stalled() })},
 		{check: policy.CheckComponentsMissing, name: "refit-components was removed", change: all(withLiqo, func(s *snapshot) { s.Workloads = s.Workloads[:len(s.Workloads)-1] }), want: Block},
 		{check: policy.CheckComponentsMissing, name: "components alone", change: nobody, from: "v1.36.3", to: "v1.36.3", want: Block},
 		{check: policy.CheckComponentsMissing, name: "waived", change: nobody, spec: waived, want: Block},
@@ -90,6 +101,7 @@ func addOnSituations() []situation {
 		{check: componentplan.CheckNoPath, name: "another tool may upgrade it later", change: all(withLiqo, observed)},
 		{check: componentplan.CheckUnknown, name: "it is known", change: withLiqo},
 		{check: componentplan.CheckUnknown, name: "there is no offer", change: onLiqo(func(c *cluster.Component) { c.Status.Offers = nil }), want: Block, unknown: true},
+		{check: componentplan.CheckUnknown, name: "refit-components cannot compute it", change: onLiqo(func(c *cluster.Component) { c.Status = stalled() }), want: Block, unknown: true},
 		{check: componentplan.CheckUnknown, name: "an offer for another Kubernetes", change: onLiqo(func(c *cluster.Component) { c.Status.Offers[0].Kubernetes = "v1.36.1" }), want: Block, unknown: true},
 		{check: componentplan.CheckUnknown, name: "an offer for an older spec", change: onLiqo(func(c *cluster.Component) { c.Generation = 2 }), want: Block, unknown: true},
 		{
