@@ -181,8 +181,13 @@ func liveOf(ctx context.Context, reader client.Client, object helm.Object, names
 func ReadRelease(ctx context.Context, reader client.Client, release *helm.Client, in *Input) error {
 	in.Foreign, in.Taken = release.Foreign, release.Taken
 	deployed, err := release.Deployed(ctx)
-	if errors.Is(err, helm.ErrNoRelease) { // also if it was uninstalled and its history kept
+	switch {
+	case errors.Is(err, helm.ErrNoRelease): // also if it was uninstalled and its history kept
 		return ownerWithoutRelease(ctx, reader, in)
+	case errors.Is(err, helm.ErrOtherStorage):
+		unreadable := problem("HelmStorageUnsupported", "", "the Helm release cannot be read: %v", err)
+		in.Owner, in.Unreadable = refitv1alpha1.OwnerHelm, &unreadable
+		return nil
 	}
 	if err != nil {
 		return err

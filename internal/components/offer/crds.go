@@ -98,8 +98,12 @@ func (o *Offer) deletes(ctx context.Context, reader client.Reader, live *crd.Def
 		o.add(found)
 		return nil
 	}
+	served := crd.ServedVersion(live)
+	if served == "" { // nobody uses its objects, and Refit keeps them
+		return nil
+	}
 	var objects metav1.PartialObjectMetadataList
-	objects.SetGroupVersionKind(schema.GroupVersionKind{Group: live.Spec.Group, Version: crd.StorageVersion(live), Kind: live.Spec.Names.ListKind})
+	objects.SetGroupVersionKind(schema.GroupVersionKind{Group: live.Spec.Group, Version: served, Kind: live.Spec.Names.ListKind})
 	if err := reader.List(ctx, &objects, client.Limit(1)); err != nil {
 		return fmt.Errorf("cannot list the objects of %s: %w", live.Name, err)
 	}

@@ -2,6 +2,16 @@ package offer
 
 import (
 	"context"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/refit-dev/refit/internal/engine/crd"
 )
@@ -15,4 +25,50 @@ func (noCRDs) Judge(context.Context, *crd.Definition) (*crd.Report, error) {
 
 func (noCRDs) Definitions(context.Context, ...string) (map[string]*crd.Definition, error) {
 	return nil, nil
+}
+
+// TestACRDThatOnlyTheOldVersionHas: its storage version need not be served.
+func TestACRDThatOnlyTheOldVersionHas(t *testing.T) {
+	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}
+	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.test", Version: "v1", Kind: "Thing"})
+	for situation, c := range map[string]struct {
+		served   map[string]bool
+		problems int
+	}{
+		"the storage version is served":  {map[string]bool{"v1": true, "v2": true}, 1},
+		"only another version is served": {map[string]bool{"v1": true, "v2": false}, 1},
+		"no version is served":           {map[string]bool{"v1": false, "v2": false}, 0},
+	} {
+		definition := &crd.Definition{ObjectMeta: metav1.ObjectMeta{Name: "things.example.test"}}
+		definition.Spec.Group, definition.Spec.Names.ListKind = "example.test", "ThingList"
+		for _, version := range []string{"v1", "v2"} {
+			definition.Spec.Versions = append(definition.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{
+				Name: version, Served: c.served[version], Storage: version == "v2",
+			})
+		}
+		reader := fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithInterceptorFuncs(interceptor.Funcs{
+			List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+				found := list.(*metav1.PartialObjectMetadataList)
+				if !c.served[found.GroupVersionKind().Version] {
+					return apierrors.NewNotFound(schema.GroupResource{}, "")
+				}
+				found.Items = append(found.Items, *object)
+				return nil
+			},
+		}).Build()
+		o := &Offer{}
+		if err := o.deletes(t.Context(), reader, definition); err != nil || len(o.Problems) != c.problems {
+			t.Errorf("%s: %+v, %v", situation, o.Problems, err)
+		}
+	}
+}
+
+func TestAHelmReleaseInConfigMaps(t *testing.T) {
+	o := computed(t, "{}", func(in *Input) {
+		p := NewProblem("HelmStorageUnsupported", "it is stored in ConfigMaps")
+		in.Unreadable = &p
+	})
+	if len(o.Problems) != 1 || o.Problems[0].Remedy == "" || o.Digest != "" {
+		t.Errorf("the offer is %+v", o)
+	}
 }

@@ -47,6 +47,8 @@ type Input struct {
 	// Owner is who installed the component, and Pending why its newest revision is unfinished.
 	Owner   refitv1alpha1.ComponentOwner
 	Pending string
+	// Unreadable is why the Helm release cannot be read.
+	Unreadable *Problem
 	// Foreign returns those of the objects that exist and were never the release's, and Taken those
 	// that belong to another release now.
 	Foreign func(context.Context, []helm.Ref) ([]helm.ForeignObject, error)
@@ -87,6 +89,10 @@ type Problem = refitv1alpha1.ComponentProblem
 // cluster cannot be read.
 func Compute(ctx context.Context, cluster Cluster, in Input) (*Offer, error) {
 	o := &Offer{}
+	if in.Unreadable != nil {
+		o.add(*in.Unreadable)
+		return o, nil
+	}
 	o.add(ownerProblems(in)...)
 	if in.Action == component.Remove {
 		err := o.removal(ctx, cluster.Reader, in)

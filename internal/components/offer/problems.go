@@ -45,6 +45,7 @@ var remedies = map[string]string{
 	"CRDDropsFields":         "Remove the fields from the objects, or ask the publisher for a version that keeps them",
 	"CRDRefusesObjects":      "Change the objects so that they match the new CRD",
 	"HelmRecordTooLarge":     "Reduce the values, or ask the publisher for a smaller chart",
+	"HelmStorageUnsupported": "Store the records of the release in Secrets (HELM_DRIVER=secret), or set spec.manage of the Component to Observe",
 	"ObjectExists":           "Delete the object if nothing needs it, or rename it",
 	"ObjectTaken":            "Annotate the object with helm.sh/resource-policy: keep, so that it stays",
 	"PeerIncompatible":       "Upgrade the component in the peer first",

@@ -77,6 +77,14 @@ func storedAndServed(crd *Definition) []string {
 	return versions
 }
 
+// ServedVersion returns a version in which the API server serves objects, empty if there is none.
+func ServedVersion(crd *Definition) string {
+	for _, version := range anyServed(crd) {
+		return version
+	}
+	return ""
+}
+
 func anyServed(crd *Definition) []string {
 	for i := range crd.Spec.Versions {
 		if crd.Spec.Versions[i].Served {
