@@ -30,3 +30,30 @@ func TestTheObjectOfAnotherHelmReleaseIsNotToBeDeleted(t *testing.T) {
 		}
 	}
 }
+
+// TestHooksThatExist: Helm deletes what has the name of a hook.
+func TestHooksThatExist(t *testing.T) {
+	const template = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: credentials, annotations: {helm.sh/hook: pre-upgrade}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate, annotations: {helm.sh/hook: pre-upgrade}}
+`
+	o := computed(t, template, func(in *Input) {
+		in.Foreign = func(_ context.Context, refs []helm.Ref) (all []helm.ForeignObject, _ error) {
+			for _, ref := range refs { // all of them exist
+				all = append(all, helm.ForeignObject{Ref: ref})
+			}
+			return all, nil
+		}
+	})
+	if len(o.Problems) != 1 || o.Problems[0].Reason != "ObjectExists" || o.Problems[0].Object != "Secret/credentials" || !o.Problems[0].Blocks {
+		t.Errorf("problems: %+v", o.Problems)
+	}
+}

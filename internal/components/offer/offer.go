@@ -262,14 +262,22 @@ func only(a, b helm.Rendering) (refs []helm.Ref) {
 }
 
 // existing reports objects of others that have the name of an object that the new version creates.
-// Hooks may exist: Helm deletes them before it runs them.
+// Helm deletes an object with the name of a hook, whoever created it. Jobs and Pods of hooks may
+// exist: an uninstallation leaves them.
 func (o *Offer) existing(ctx context.Context, in Input) error {
 	hooks := map[helm.Ref]bool{}
 	for _, hook := range o.Upgrade.Rendering.Hooks {
 		hooks[hook.Ref] = true
 	}
-	found, err := in.Foreign(ctx, slices.DeleteFunc(slices.Clone(o.Created), func(ref helm.Ref) bool { return hooks[ref] }))
+	found, err := in.Foreign(ctx, slices.DeleteFunc(slices.Clone(o.Created), func(ref helm.Ref) bool {
+		return hooks[ref] && (ref.Group == "batch" && ref.Kind == "Job" || ref.Group == "" && ref.Kind == "Pod")
+	}))
 	for _, object := range found {
+		if hooks[object.Ref] {
+			o.add(problem("ObjectExists", object.String(),
+				"the new version has the hook %s, and Helm deletes the object of that name, which does not belong to the Helm release", object.Ref))
+			continue
+		}
 		if object.Release != "" {
 			p := problem("ObjectExists", object.String(), "the new version creates %s, which belongs to the Helm release %s", object.Ref, object.Release)
 			p.Remedy = "Keep the object, because that Helm release needs it. Disable it in the values of one of both, or ask the publisher for another name"

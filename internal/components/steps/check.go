@@ -154,6 +154,9 @@ func save(ctx context.Context, r *Run, _ component.Step) error {
 		Component: r.Component, From: in.From, Values: found.Upgrade.Values, Capabilities: in.Capabilities,
 		Deletions: found.Upgrade.Deletions, Created: found.Created,
 	}
+	if s.Existed, err = r.helm().Existed(ctx, found.Created); err != nil {
+		return err
+	}
 	var names []string
 	for _, definition := range found.Definitions {
 		names = append(names, definition.Name)

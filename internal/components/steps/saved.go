@@ -48,6 +48,8 @@ type saved struct {
 	Adopt     bool       `json:"adopt,omitempty"`
 	Deletions []helm.Ref `json:"deletions,omitempty"`
 	Created   []helm.Ref `json:"created,omitempty"`
+	// Existed are those of Created that exist before the upgrade: a rollback does not delete them.
+	Existed []helm.Identity `json:"existed,omitempty"`
 	// Patched and Recreated are by step: the values before it, and the objects before it. Written
 	// are the values of patches.
 	Patched   map[string]map[types.UID]any `json:"patched,omitempty"`

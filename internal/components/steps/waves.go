@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -75,6 +76,9 @@ func (r *Run) ready(ctx context.Context, objects []helm.Object, w helm.Wave) err
 // undoWave returns to the revision before a wave. The first one of an installation has none before
 // it: what was installed is deleted.
 func undoWave(ctx context.Context, r *Run, step component.Step) error {
+	if err := r.keepExisted(ctx); err != nil {
+		return err
+	}
 	if r.installs() {
 		return r.helm().Uninstall(ctx, r.mark(""))
 	}
@@ -94,6 +98,16 @@ func undoWave(ctx context.Context, r *Run, step component.Step) error {
 		return err
 	}
 	return r.ready(ctx, record.Objects, r.waveOf(step))
+}
+
+// keepExisted keeps objects that existed before the upgrade, such as those of a former revision:
+// for Helm, the upgrade has created them.
+func (r *Run) keepExisted(ctx context.Context) error {
+	stay, err := r.helm().Keep(ctx, r.saved.Existed)
+	for _, ref := range stay {
+		r.leave(fmt.Sprintf("%s existed before the upgrade: it stays, with what the upgrade has changed in it", ref))
+	}
+	return err
 }
 
 // before returns the revision before a wave, and the step that wrote it; nil for the saved one.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -70,21 +71,29 @@ func (s *session) keep(ref Ref) (exists bool, err error) {
 		return false, nil
 	}
 	live, err := s.live(ref)
-	if live == nil || err != nil || kept(live) {
-		return live != nil, err
+	if live == nil || err != nil {
+		return false, err
+	}
+	return true, s.annotateKept(ref, live)
+}
+
+// annotateKept annotates a live object so that Helm does not delete it.
+func (s *session) annotateKept(ref Ref, live *unstructured.Unstructured) error {
+	if kept(live) {
+		return nil
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": live.GetUID(), "annotations": map[string]string{policyAnnotation: policyKeep},
 	}})
 	if err != nil {
-		return false, err
+		return err
 	}
 	client, err := s.resource(ref)
 	if client == nil || err != nil {
-		return false, err
+		return err
 	}
 	if _, err := client.Patch(s.ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
-		return false, fmt.Errorf("cannot annotate %s: %w", ref, err)
+		return fmt.Errorf("cannot annotate %s: %w", ref, err)
 	}
-	return true, nil
+	return nil
 }

@@ -45,6 +45,45 @@ func TestAFailedVerificationRollsBack(t *testing.T) {
 	}
 }
 
+// TestARollbackKeepsWhatExistedBefore: somebody has created an object with the marks of the Helm
+// release, and waived that it exists. For Helm, the upgrade has created it.
+func TestARollbackKeepsWhatExistedBefore(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	m.installOld()
+	existing := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: m.name, Name: m.name + "-only-2", Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
+		Annotations: map[string]string{"meta.helm.sh/release-name": m.name, "meta.helm.sh/release-namespace": m.name},
+	}}
+	must(t, m.client.Create(t.Context(), existing))
+	offer := m.offer()
+	if got := blocked(offer); got != "ObjectExists" {
+		t.Fatalf("%q blocks: %+v", got, offer)
+	}
+	m.foreignPod()
+	m.limitVerify()
+	m.order(offer)
+	m.waive("ComponentProblem")
+	u := m.ended(refitv1alpha1.ComponentRolledBack)
+	var after corev1.ConfigMap
+	must(t, m.client.Get(t.Context(), client.ObjectKeyFromObject(existing), &after))
+	if after.UID != existing.UID || after.DeletionTimestamp != nil {
+		t.Errorf("the object was deleted: %+v", after.ObjectMeta)
+	}
+	if left := strings.Join(u.Status.Left, " "); !strings.Contains(left, existing.Name+" existed before") {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// waive waives a check in the ClusterUpgrade.
+func (m *made) waive(check string) {
+	m.t.Helper()
+	var operation refitv1alpha1.ClusterUpgrade
+	must(m.t, m.client.Get(m.t.Context(), client.ObjectKey{Name: m.name}, &operation))
+	operation.Spec.Waivers = []refitv1alpha1.Waiver{{Check: check, Reason: "it is known"}}
+	must(m.t, m.client.Update(m.t.Context(), &operation))
+}
+
 func TestHoldDuringAnUpgrade(t *testing.T) {
 	t.Parallel()
 	m := newBed(t).newMade(func(c *refitv1alpha1.ReleaseComponent) { c.Values = map[string]any{"ready": false} })
