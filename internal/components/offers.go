@@ -280,7 +280,7 @@ func (r *Reconciler) compute(
 		return c.Name == wanted.Component && c.Version == wanted.To
 	})
 	in := v.release
-	in.Component, in.Action, in.Spec, in.User = release.components[at], wanted.Action, v.component.Spec, v.user
+	in.Component, in.Action, in.Spec, in.User, in.Key = release.components[at], wanted.Action, v.component.Spec, v.user, v.key
 	discover, err := discoveryOf(r.config)
 	if err != nil {
 		return out, err

@@ -30,6 +30,7 @@ type view struct {
 	current   string // version of Kubernetes
 	user      map[string]any
 	userError *offer.Problem
+	key       []byte      // of digests, if values come from Secrets
 	release   offer.Input // of the installed Helm release
 	status    refitv1alpha1.ComponentStatus
 	installed []component.Installed // of all components
@@ -65,6 +66,11 @@ func (r *Reconciler) view(ctx context.Context, c *refitv1alpha1.Component) (*vie
 		v.userError = &problem
 	case err != nil:
 		return nil, err
+	}
+	if len(c.Spec.ValuesFrom) > 0 {
+		if v.key, err = offer.EnsureDigestKey(ctx, fresh); err != nil {
+			return nil, err
+		}
 	}
 	return v, nil
 }

@@ -2,6 +2,7 @@ package components
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -109,6 +110,8 @@ type computing struct {
 	recorded *refitv1alpha1.ComponentOffer
 	reader   client.Client
 	notes    []string
+	// incomparable is set if the digest cannot be that of the offer.
+	incomparable bool
 }
 
 func (c *computing) compute(ctx context.Context) (*cliv1alpha1.OfferDiff, error) {
@@ -181,12 +184,27 @@ func (c *computing) read(ctx context.Context, signed refitv1alpha1.ReleaseCompon
 	in, err := offer.Read(ctx, offer.Source{
 		Config: c.Config, Reader: c.reader, Helm: helm.New(ctx, c.Config, helm.Release(signed.Release), slog.DiscardHandler),
 		Chart: func(ctx context.Context) ([]byte, error) { return charts.Get(ctx, c.reader, signed.Chart) },
+		Key:   c.key,
 	}, offer.Change{Component: signed, Action: component.Action(c.recorded.Action), Kubernetes: c.recorded.Kubernetes})
 	// The next operation continues an upgrade that failed after it had changed something.
 	if u := c.known.Order; err == nil && u != nil && u.Status.Phase == refitv1alpha1.ComponentFailed && !component.Replaceable(u.Status) {
 		in.From = u.Status.From
 	}
 	return in, err
+}
+
+// key returns the key of a digest that covers values from Secrets. Without it, the digest is another
+// one than that of the offer.
+func (c *computing) key(ctx context.Context) ([]byte, error) {
+	key, err := offer.DigestKey(ctx, c.reader)
+	switch {
+	case apierrors.IsForbidden(err):
+		c.incomparable = true
+		c.notes = append(c.notes, fmt.Sprintf("The result cannot be compared with the offer of refit-components: %v.", err))
+	case !apierrors.IsNotFound(err): // refit-components has computed no such digest yet
+		return key, err
+	}
+	return []byte(rand.Text()), nil
 }
 
 // problemOf returns the problem that an error stands for.
@@ -210,7 +228,10 @@ func (c *computing) blocked(out *cliv1alpha1.OfferDiff, problem offer.Problem) *
 func (c *computing) result(found *offer.Offer, in offer.Input) (*cliv1alpha1.OfferDiff, error) {
 	status := found.Status(c.recorded.Release, in)
 	out := &cliv1alpha1.OfferDiff{ComponentOffer: progress.NewComponentOffer(c.known.Component, &status), Notes: c.notes}
-	if found.Digest != c.recorded.Digest {
+	switch {
+	case c.incomparable:
+		out.Digest = c.recorded.Digest
+	case found.Digest != c.recorded.Digest:
 		out.Recorded = c.recorded.Digest
 	}
 	for _, shown := range found.Show() {

@@ -42,6 +42,8 @@ type Input struct {
 	// Spec is the user's, and User are all values in it and in the Secrets that it names.
 	Spec refitv1alpha1.ComponentSpec
 	User map[string]any
+	// Key is that of the digest if some of the values come from Secrets.
+	Key []byte
 	// Deployed is the deployed revision of the Helm release, nil for an installation.
 	Deployed *helm.Record
 	// Owner is who installed the component, and Pending why its newest revision is unfinished.
@@ -220,7 +222,11 @@ func (o *Offer) hash(in Input) (err error) {
 	for _, change := range o.CRDs {
 		approved.CRDs = append(approved.CRDs, change.Name+" "+change.Storage)
 	}
-	o.Digest, err = approved.Digest()
+	var key []byte
+	if len(in.Spec.ValuesFrom) > 0 && in.Action != component.Remove {
+		key = in.Key
+	}
+	o.Digest, err = approved.Digest(key)
 	return err
 }
 

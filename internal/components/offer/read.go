@@ -28,6 +28,8 @@ type Source struct {
 	Helm   *helm.Client  // of the component's release
 	// Chart returns the verified chart.
 	Chart func(ctx context.Context) ([]byte, error)
+	// Key returns the key of digests that cover values from Secrets.
+	Key func(ctx context.Context) ([]byte, error)
 }
 
 // Read reads what the offer of a change depends on, with the permissions of the source.
@@ -57,6 +59,11 @@ func Read(ctx context.Context, s Source, change Change) (Input, error) {
 	in.Spec = user.Spec
 	if in.User, err = UserValues(ctx, s.Reader, &user.Spec); err != nil {
 		return in, err
+	}
+	if len(user.Spec.ValuesFrom) > 0 {
+		if in.Key, err = s.Key(ctx); err != nil {
+			return in, err
+		}
 	}
 	err = ReadRelease(ctx, s.Reader, s.Helm, &in)
 	return in, err

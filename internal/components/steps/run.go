@@ -111,7 +111,10 @@ func FreezerOf(c client.Client, username string) *object.Freezer {
 
 // input reads what the offer depends on from the cluster.
 func (r *Run) input(ctx context.Context) (offer.Input, error) {
-	return offer.Read(ctx, offer.Source{Config: r.Config, Reader: r.client, Helm: r.helm(), Chart: r.Chart}, offer.Change{
+	return offer.Read(ctx, offer.Source{
+		Config: r.Config, Reader: r.client, Helm: r.helm(), Chart: r.Chart,
+		Key: func(ctx context.Context) ([]byte, error) { return offer.EnsureDigestKey(ctx, r.client) },
+	}, offer.Change{
 		Component: r.Component, Action: component.Action(r.order().Action), Kubernetes: r.order().Kubernetes,
 	})
 }

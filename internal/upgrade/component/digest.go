@@ -1,6 +1,7 @@
 package component
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -25,12 +26,17 @@ type Approved struct {
 }
 
 // Digest returns the digest of what is approved. It is computed again on the day of the upgrade;
-// another digest means that the plan has changed.
-func (a Approved) Digest() (string, error) {
+// another digest means that the plan has changed. With a key, nobody else can compute it: values may
+// be secret and easy to guess.
+func (a Approved) Digest(key []byte) (string, error) {
 	content, err := json.Marshal(a) // keys of maps are sorted
 	if err != nil {
 		return "", fmt.Errorf("cannot hash component %s: %w", a.Name, err)
 	}
-	sum := sha256.Sum256(content)
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
+	sum := sha256.New()
+	if len(key) > 0 {
+		sum = hmac.New(sha256.New, key)
+	}
+	_, _ = sum.Write(content) // a hash never fails
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 }
