@@ -235,6 +235,9 @@ func validateFreeze(f *refitv1alpha1.RecipeFreeze) error {
 		if err := validateResource(resource); err != nil {
 			return err
 		}
+		if _, group, _ := strings.Cut(resource, "."); slices.Contains(unfreezable, group) {
+			return fmt.Errorf("%q is a resource of Kubernetes or Refit: without it, the cluster could stop or nothing could lift the freeze", resource)
+		}
 	}
 	for _, namespace := range f.Except.ServiceAccountsIn {
 		if !namespaceName.MatchString(namespace) {
@@ -242,6 +245,17 @@ func validateFreeze(f *refitv1alpha1.RecipeFreeze) error {
 		}
 	}
 	return nil
+}
+
+// unfreezable are the groups whose resources nobody may freeze. Nodes and the control plane renew
+// Leases, and every API server reviews tokens and permissions; whoever lifts a freeze writes a
+// ComponentUpgrade.
+var unfreezable = []string{
+	"refit.dev",
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "authentication.k8s.io", "authorization.k8s.io", "autoscaling",
+	"batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "extensions", "flowcontrol.apiserver.k8s.io",
+	"imagepolicy.k8s.io", "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy", "rbac.authorization.k8s.io", "resource.k8s.io",
+	"scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
 }
 
 var namespaceName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)

@@ -86,6 +86,12 @@ func TestInvalidRecipes(t *testing.T) {
 		{"recipe[0]: freeze: limit must be", []step{freeze(func(f *refitv1alpha1.RecipeFreeze) { f.Limit = metav1.Duration{Duration: 100 * time.Hour} })}},
 		{"recipe[0]: freeze: operation", []step{freeze(func(f *refitv1alpha1.RecipeFreeze) { f.Deny.Operations = []string{"CONNECT"} })}},
 		{`recipe[0]: freeze: "pods"`, []step{freeze(func(f *refitv1alpha1.RecipeFreeze) { f.Deny.Resources = []string{"pods"} })}},
+		{`recipe[0]: freeze: "leases.coordination.k8s.io" is a resource of Kubernetes`, []step{freeze(func(f *refitv1alpha1.RecipeFreeze) {
+			f.Deny.Resources = []string{"leases.coordination.k8s.io"}
+		})}},
+		{`recipe[0]: freeze: "componentupgrades.refit.dev" is`, []step{freeze(func(f *refitv1alpha1.RecipeFreeze) {
+			f.Deny.Resources = append([]string{"things.example.com"}, "componentupgrades.refit.dev")
+		})}},
 		{`recipe[0]: freeze: "x' || true"`, []step{freeze(func(f *refitv1alpha1.RecipeFreeze) { f.Except.ServiceAccountsIn = []string{"x' || true"} })}},
 		{`recipe[0]: touch: "Node"`, []step{touch(refitv1alpha1.RecipeObjects{Kind: "Node"})}},
 		{`recipe[0]: touch: until "Gone"`, []step{touch(refitv1alpha1.RecipeObjects{Kind: "Thing.example.com", Until: "Gone"})}},
