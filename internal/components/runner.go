@@ -174,6 +174,7 @@ func (r *Runner) execute(ctx context.Context, j *journal, content refitv1alpha1.
 		return true, r.step(ctx, j, content, s, move)
 	case component.MoveThaw:
 		if err := r.thaw(ctx, j.object.Name); err != nil {
+			_ = j.wait(ctx, err.Error()) // it is tried again until it succeeds
 			return false, err
 		}
 		return true, j.store(ctx, s.Thaw(r.now()))
@@ -231,6 +232,9 @@ func (r *Runner) step(ctx context.Context, j *journal, content refitv1alpha1.Rel
 		r.log.ErrorContext(ctx, "Step failed", "component", j.object.Name, "step", step.Name, "reason", failure.Reason, "message", failure.Message,
 			"remedy", failure.Remedy)
 		s = s.End(step, &failure)
+	}
+	for _, left := range run.Left { // the status has the first ones only
+		r.log.WarnContext(ctx, "Left unchanged", "component", j.object.Name, "step", step.Name, "left", left)
 	}
 	return j.storeAnd(ctx, func(status *refitv1alpha1.ComponentUpgradeStatus) {
 		if step.Kind == component.StepSave && err == nil {

@@ -120,7 +120,12 @@ func unremove(ctx context.Context, r *Run, step component.Step) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.gone(ctx, func(ctx context.Context) ([]helm.Ref, error) { return r.helm().Terminating(ctx, refs) }); err != nil {
+	left, err := r.gone(ctx, func(ctx context.Context) ([]helm.Ref, error) { return r.helm().Terminating(ctx, refs) })
+	if errors.Is(err, context.DeadlineExceeded) && len(left) > 0 {
+		return manual("ObjectTerminating", nil, "Find out what its finalizers wait for, or remove them with `kubectl edit`; then run `refit retry`",
+			"%d objects are still being deleted, such as %s, which its finalizers keep", len(left), left[0])
+	}
+	if err != nil {
 		return err
 	}
 	if err := r.helm().Rollback(ctx, r.mark(step.Name), r.saved.Revision, nil, 0); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -102,7 +103,7 @@ func (r *Run) images(ctx context.Context, rendering helm.Rendering) error {
 			if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 				continue
 			}
-			for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+			for _, container := range notInjected(pod, o.Content) {
 				if !slices.Contains(rendering.Images, container.Image) && !slices.Contains(r.Component.Images, container.Image) {
 					return &otherImageError{pod.Namespace + "/" + pod.Name, container.Image}
 				}
@@ -110,6 +111,26 @@ func (r *Run) images(ctx context.Context, rendering helm.Rendering) error {
 		}
 	}
 	return nil
+}
+
+// notInjected returns the containers of a pod that its workload has: others can be injected, such as
+// the proxy of a service mesh. All containers of a pod count that has none of them.
+func notInjected(pod *corev1.Pod, workload *unstructured.Unstructured) []corev1.Container {
+	var names []any
+	for _, field := range []string{"initContainers", "containers"} {
+		list, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", field) //nolint:errcheck // no list has no names
+		for _, item := range list {
+			if c, ok := item.(map[string]any); ok {
+				names = append(names, c["name"])
+			}
+		}
+	}
+	all := slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers)
+	own := slices.DeleteFunc(slices.Clone(all), func(c corev1.Container) bool { return !slices.Contains(names, any(c.Name)) })
+	if len(own) == 0 {
+		return all
+	}
+	return own
 }
 
 // verifyOld waits until the old version is healthy again.

@@ -28,7 +28,7 @@ type Restored struct {
 // KeptDefinition is a CRD that a rollback does not delete.
 type KeptDefinition struct {
 	Name string
-	// Objects is how many objects it has.
+	// Objects is how many objects it has; 0 if no version is served, so that they are unknown.
 	Objects int64
 }
 
@@ -187,7 +187,7 @@ func (a *Actor) remove(ctx context.Context, definition *Definition, restored *Re
 		if err != nil {
 			return err
 		}
-		if objects > 0 {
+		if objects > 0 || ServedVersion(live) == "" {
 			restored.Kept = append(restored.Kept, KeptDefinition{Name: definition.Name, Objects: objects})
 			return nil
 		}
@@ -200,13 +200,14 @@ func (a *Actor) remove(ctx context.Context, definition *Definition, restored *Re
 	return fmt.Errorf("cannot delete the CRD %s: others change it all the time", definition.Name)
 }
 
-// count returns how many objects a CRD has, without reading all of them.
+// count returns how many objects a CRD has, without reading all of them. Those of one that is not
+// served are unknown.
 func (a *Actor) count(ctx context.Context, live *Definition) (int64, error) {
-	served := anyServed(live)
-	if served == nil {
-		return 0, fmt.Errorf("cannot list the objects of %s: no version is served", live.Name)
+	served := ServedVersion(live)
+	if served == "" {
+		return 0, nil
 	}
-	list, err := a.metadata.Resource(resourceOf(live, served[0])).List(ctx, metav1.ListOptions{Limit: 1})
+	list, err := a.metadata.Resource(resourceOf(live, served)).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return 0, fmt.Errorf("cannot list the objects of %s: %w", live.Name, err)
 	}
