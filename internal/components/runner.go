@@ -216,7 +216,7 @@ func (r *Runner) step(ctx context.Context, j *journal, content refitv1alpha1.Rel
 	bounded, cancel := r.bound(ctx, s, step)
 	defer cancel()
 	run := r.newRun(ctx, j, content, s.Steps)
-	err := r.retry(bounded, j, func() error { return steps.Do(bounded, run, step, s.RollingBack) })
+	err := r.retry(bounded, j, func() error { return run.HideIn(steps.Do(bounded, run, step, s.RollingBack)) })
 	if ctx.Err() != nil || errors.Is(err, helm.ErrLeaseLost) || errors.Is(err, errSecondWriter) {
 		return cmp.Or(ctx.Err(), err) // the step stays open
 	}
@@ -278,19 +278,20 @@ func (r *Runner) bound(ctx context.Context, s component.State, step component.St
 }
 
 func (r *Runner) newRun(ctx context.Context, j *journal, content refitv1alpha1.ReleaseComponent, list []component.Step) *steps.Run {
-	return &steps.Run{
+	run := &steps.Run{
 		Config: r.config, Scheme: r.client.Scheme(), Lease: r.lease, Log: r.log, Username: r.username, Owner: j.object, Component: content, Steps: list,
 		Chart: func(ctx context.Context) ([]byte, error) { return r.source.chart(ctx, content.Chart) },
 		Freeze: func(ctx context.Context, limit time.Duration) error {
 			s := j.state(list)
 			return j.store(ctx, s.Freeze(r.now().UTC().Truncate(time.Second), limit))
 		},
-		Waiting: func(what string) {
-			if err := j.wait(ctx, what); err != nil {
-				r.log.InfoContext(ctx, "Cannot report what a step waits for", "component", j.object.Name, "error", err)
-			}
-		},
 	}
+	run.Waiting = func(what string) {
+		if err := j.wait(ctx, run.Hide(what)); err != nil {
+			r.log.InfoContext(ctx, "Cannot report what a step waits for", "component", j.object.Name, "error", err)
+		}
+	}
+	return run
 }
 
 // maxRetryWait bounds the time between two attempts of a step.

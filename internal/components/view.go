@@ -56,7 +56,7 @@ func (r *Reconciler) view(ctx context.Context, c *refitv1alpha1.Component) (*vie
 		return nil, fmt.Errorf("cannot create clients: %w", err)
 	}
 	v.cluster = offer.Cluster{Reader: fresh, CRDs: judge}
-	v.user, err = offer.UserValues(ctx, r.client, &c.Spec)
+	v.user, _, err = offer.UserValues(ctx, r.client, &c.Spec)
 	switch {
 	case errors.Is(err, offer.ErrValuesMissing):
 		problem := offer.NewProblem("ValuesMissing", "%v", err)

@@ -31,32 +31,54 @@ const valuesKey = "values.yaml"
 // ErrValuesMissing is returned if a Secret that a Component names does not exist or has no values.
 var ErrValuesMissing = errors.New("the Secret with values is missing")
 
-// UserValues returns the values of a Component and of the Secrets that it names. Errors contain no
-// values.
-func UserValues(ctx context.Context, reader client.Reader, spec *refitv1alpha1.ComponentSpec) (map[string]any, error) {
-	values := map[string]any{}
+// UserValues returns the values of a Component and of the Secrets that it names, and the texts of the
+// latter, which must not be shown. Errors contain no values.
+func UserValues(ctx context.Context, reader client.Reader, spec *refitv1alpha1.ComponentSpec) (values map[string]any, secret []string, err error) {
+	values = map[string]any{}
 	if spec.Values != nil && len(spec.Values.Raw) > 0 {
 		if err := json.Unmarshal(spec.Values.Raw, &values); err != nil {
-			return nil, errors.New("cannot read spec.values: it is not an object")
+			return nil, nil, errors.New("cannot read spec.values: it is not an object")
 		}
 	}
 	for _, source := range spec.ValuesFrom {
-		var secret corev1.Secret
-		err := reader.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: source.Secret}, &secret)
-		if apierrors.IsNotFound(err) || err == nil && len(secret.Data[valuesKey]) == 0 {
-			return nil, fmt.Errorf("%w: Secret %s/%s with the key %s", ErrValuesMissing, Namespace, source.Secret, valuesKey)
+		var from corev1.Secret
+		err := reader.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: source.Secret}, &from)
+		if apierrors.IsNotFound(err) || err == nil && len(from.Data[valuesKey]) == 0 {
+			return nil, nil, fmt.Errorf("%w: Secret %s/%s with the key %s", ErrValuesMissing, Namespace, source.Secret, valuesKey)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the Secret %s/%s: %w", Namespace, source.Secret, err)
+			return nil, nil, fmt.Errorf("cannot read the Secret %s/%s: %w", Namespace, source.Secret, err)
 		}
-		text, err := yaml.YAMLToJSON(secret.Data[valuesKey])
+		text, err := yaml.YAMLToJSON(from.Data[valuesKey])
 		more := map[string]any{}
 		if err != nil || json.Unmarshal(text, &more) != nil {
-			return nil, fmt.Errorf("cannot read the Secret %s/%s: its values are not an object in YAML", Namespace, source.Secret)
+			return nil, nil, fmt.Errorf("cannot read the Secret %s/%s: its values are not an object in YAML", Namespace, source.Secret)
 		}
-		values = component.Merge(values, more)
+		values, secret = component.Merge(values, more), append(secret, textsOf(more)...)
 	}
-	return values, nil
+	return values, secret, nil
+}
+
+// minSecret is the length from which a text is hidden: shorter ones occur in every message.
+const minSecret = 4
+
+// textsOf returns the texts and numbers in values.
+func textsOf(value any) (texts []string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, item := range v {
+			texts = append(texts, textsOf(item)...)
+		}
+	case []any:
+		for _, item := range v {
+			texts = append(texts, textsOf(item)...)
+		}
+	case string, int64, float64:
+		if text := fmt.Sprint(v); len(text) >= minSecret {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // CapabilitiesOf returns what a chart sees of a cluster with a version of Kubernetes. The API

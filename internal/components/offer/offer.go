@@ -42,6 +42,8 @@ type Input struct {
 	// Spec is the user's, and User are all values in it and in the Secrets that it names.
 	Spec refitv1alpha1.ComponentSpec
 	User map[string]any
+	// Secret are the texts of the values in Secrets.
+	Secret []string
 	// Key is that of the digest if some of the values come from Secrets.
 	Key []byte
 	// Deployed is the deployed revision of the Helm release, nil for an installation.

@@ -57,7 +57,7 @@ func Read(ctx context.Context, s Source, change Change) (Input, error) {
 		return in, fmt.Errorf("cannot get Component %s: %w", change.Component.Name, err)
 	}
 	in.Spec = user.Spec
-	if in.User, err = UserValues(ctx, s.Reader, &user.Spec); err != nil {
+	if in.User, in.Secret, err = UserValues(ctx, s.Reader, &user.Spec); err != nil {
 		return in, err
 	}
 	if len(user.Spec.ValuesFrom) > 0 {

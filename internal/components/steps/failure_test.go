@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,5 +33,26 @@ func TestTheFailureOfAWorkloadNamesTheProblemOfItsPodAndNoPodToDescribe(t *testi
 	failure = FailureOf(&object.NotReadyError{Object: "Deployment shop/cart", Status: "InProgress"})
 	if !strings.Contains(failure.Remedy, "kubectl get events") {
 		t.Errorf("without a known problem, the remedy is %q", failure.Remedy)
+	}
+}
+
+// TestValuesOfSecretsAreNotInFailures: the API server quotes what it refuses.
+func TestValuesOfSecretsAreNotInFailures(t *testing.T) {
+	refused := errors.New(`.stringData.pin: expected string, got &value.valueUnstructured{Value:12345}, "hunter2", "hunter2-old", aHVudGVyMg==; ` +
+		strings.Repeat("x", 160) + " hunter2")
+	r := runOf("1")
+	r.secret = []string{"hunter2", "12345", "hunter2-old"}
+	err := r.HideIn(fmt.Errorf("cannot upgrade: %w", refused))
+	failure := FailureOf(err)
+	for _, secret := range []string{"hunter2", "12345", "old", "aHVud", "hunte"} {
+		if strings.Contains(failure.Message, secret) || strings.Contains(r.Hide(refused.Error()), secret) {
+			t.Errorf("%q is in %q", secret, failure.Message)
+		}
+	}
+	if !strings.Contains(failure.Message, "expected string") || !errors.Is(err, refused) {
+		t.Errorf("the failure is %+v", failure)
+	}
+	if err := r.HideIn(nil); err != nil {
+		t.Error(err)
 	}
 }

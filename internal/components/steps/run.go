@@ -2,8 +2,11 @@ package steps
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -51,6 +54,7 @@ type Run struct {
 	client client.Client
 	crds   *crd.Actor
 	saved  *saved
+	secret []string // texts that must not be shown
 }
 
 // open creates the clients of a step, and reads what was saved. They are new for each step, since
@@ -63,8 +67,41 @@ func (r *Run) open(ctx context.Context) (err error) {
 		return fmt.Errorf("cannot create clients: %w", err)
 	}
 	r.saved, err = readSaved(ctx, r.client, r.Owner)
+	if r.saved != nil {
+		r.secret = r.saved.Secret
+	}
 	return err
 }
+
+// Hide removes values of Secrets from a text: the API server quotes the values that it refuses.
+func (r *Run) Hide(text string) string {
+	secret := slices.Clone(r.secret)
+	slices.SortFunc(secret, func(a, b string) int { return len(b) - len(a) }) // one can contain another
+	for _, value := range secret {
+		text = strings.ReplaceAll(text, value, component.Masked)
+		text = strings.ReplaceAll(text, base64.StdEncoding.EncodeToString([]byte(value)), component.Masked)
+	}
+	return text
+}
+
+// HideIn removes values of Secrets from the text of an error.
+func (r *Run) HideIn(err error) error {
+	if err == nil || len(r.secret) == 0 {
+		return err
+	}
+	return &hidingError{err, r.Hide(err.Error())}
+}
+
+// hidingError is an error with another text.
+type hidingError struct {
+	error
+
+	text string
+}
+
+func (h *hidingError) Error() string { return h.text }
+
+func (h *hidingError) Unwrap() error { return h.error }
 
 // From returns the version before the upgrade, once it is saved.
 func (r *Run) From() string {
@@ -111,12 +148,14 @@ func FreezerOf(c client.Client, username string) *object.Freezer {
 
 // input reads what the offer depends on from the cluster.
 func (r *Run) input(ctx context.Context) (offer.Input, error) {
-	return offer.Read(ctx, offer.Source{
+	in, err := offer.Read(ctx, offer.Source{
 		Config: r.Config, Reader: r.client, Helm: r.helm(), Chart: r.Chart,
 		Key: func(ctx context.Context) ([]byte, error) { return offer.EnsureDigestKey(ctx, r.client) },
 	}, offer.Change{
 		Component: r.Component, Action: component.Action(r.order().Action), Kubernetes: r.order().Kubernetes,
 	})
+	r.secret = in.Secret
+	return in, err
 }
 
 // rendered returns the new version as it was checked.

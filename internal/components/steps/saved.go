@@ -38,10 +38,12 @@ const maxSaved = 32 << 20
 // saved is what the steps after the check and a rollback need. It is in a Secret, because values
 // can be secret.
 type saved struct {
-	Component    refitv1alpha1.ReleaseComponent `json:"component"`
-	From         string                         `json:"from,omitempty"`
-	Values       map[string]any                 `json:"values,omitempty"`
-	Capabilities helm.Capabilities              `json:"capabilities"`
+	Component refitv1alpha1.ReleaseComponent `json:"component"`
+	From      string                         `json:"from,omitempty"`
+	Values    map[string]any                 `json:"values,omitempty"`
+	// Secret are the texts of those values that come from Secrets.
+	Secret       []string          `json:"secret,omitempty"`
+	Capabilities helm.Capabilities `json:"capabilities"`
 	// Revision is what the waves start from and a rollback returns to. It has no CRDs.
 	Revision int `json:"revision,omitempty"`
 	// Adopt is set if the deployed revision must be adopted.
@@ -57,8 +59,8 @@ type saved struct {
 	Recreated map[string][]object.Identity `json:"recreated,omitempty"`
 
 	crds *crd.Saved
-	// secret is the Secret as it was read, nil for new content.
-	secret *corev1.Secret
+	// stored is the Secret as it was read, nil for new content.
+	stored *corev1.Secret
 }
 
 // SavedName returns the name of the Secret of a journal.
@@ -89,7 +91,7 @@ func readSaved(ctx context.Context, c client.Client, owner *refitv1alpha1.Compon
 		}
 		return nil, fmt.Errorf("cannot read the saved content: %w", err)
 	}
-	s := &saved{secret: &secret}
+	s := &saved{stored: &secret}
 	content, err := unpack(secret.Data[keySaved])
 	if err == nil {
 		err = apijson.Unmarshal(content, s)
@@ -127,8 +129,8 @@ func (s *saved) write(ctx context.Context, c client.Client, owner *refitv1alpha1
 		},
 		Data: map[string][]byte{keySaved: packed, keyCRDs: crds},
 	}
-	if s.secret != nil {
-		secret.ResourceVersion = s.secret.ResourceVersion
+	if s.stored != nil {
+		secret.ResourceVersion = s.stored.ResourceVersion
 		err = c.Update(ctx, secret, client.FieldOwner(Manager))
 	} else {
 		err = c.Create(ctx, secret, client.FieldOwner(Manager))
@@ -139,7 +141,7 @@ func (s *saved) write(ctx context.Context, c client.Client, owner *refitv1alpha1
 	if err != nil {
 		return fmt.Errorf("cannot write the Secret %s/%s: %w", secret.Namespace, secret.Name, err)
 	}
-	s.secret = secret
+	s.stored = secret
 	return nil
 }
 
