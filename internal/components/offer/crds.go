@@ -98,17 +98,31 @@ func (o *Offer) deletes(ctx context.Context, reader client.Reader, live *crd.Def
 		o.add(found)
 		return nil
 	}
+	objects, err := countOf(ctx, reader, live)
+	if err != nil {
+		return err
+	}
+	if objects > 0 {
+		o.add(problem("UpgradeDeletesCRD", live.Name, "the new version has no CRD %s, which has objects: Helm alone would delete them", live.Name))
+	}
+	return nil
+}
+
+// countOf returns how many objects a CRD has; 0 if no version is served: nobody uses them then, and
+// Refit keeps them.
+func countOf(ctx context.Context, reader client.Reader, live *crd.Definition) (int64, error) {
 	served := crd.ServedVersion(live)
-	if served == "" { // nobody uses its objects, and Refit keeps them
-		return nil
+	if served == "" {
+		return 0, nil
 	}
 	var objects metav1.PartialObjectMetadataList
 	objects.SetGroupVersionKind(schema.GroupVersionKind{Group: live.Spec.Group, Version: served, Kind: live.Spec.Names.ListKind})
 	if err := reader.List(ctx, &objects, client.Limit(1)); err != nil {
-		return fmt.Errorf("cannot list the objects of %s: %w", live.Name, err)
+		return 0, fmt.Errorf("cannot list the objects of %s: %w", live.Name, err)
 	}
-	if len(objects.Items) > 0 {
-		o.add(problem("UpgradeDeletesCRD", live.Name, "the new version has no CRD %s, which has objects: Helm alone would delete them", live.Name))
+	count := int64(len(objects.Items))
+	if objects.RemainingItemCount != nil {
+		count += *objects.RemainingItemCount
 	}
-	return nil
+	return count, nil
 }

@@ -99,7 +99,7 @@ func Compute(ctx context.Context, cluster Cluster, in Input) (*Offer, error) {
 	}
 	o.add(ownerProblems(in)...)
 	if in.Action == component.Remove {
-		err := o.removal(ctx, cluster.Reader, in)
+		err := o.removal(ctx, cluster, in)
 		return o, err
 	}
 	rendered, err := o.render(ctx, in)

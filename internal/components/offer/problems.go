@@ -51,6 +51,7 @@ var remedies = map[string]string{
 	"PeerIncompatible":       "Upgrade the component in the peer first",
 	"PeerUnknown":            "Add the peer and its version to spec.peers of the Component",
 	"RemovalDeletesData":     "Annotate the object with helm.sh/resource-policy: keep, so that it stays; of a StatefulSet, set whenDeleted to Retain",
+	"RemovalLeavesObjects":   "Delete the objects before the removal if nothing needs them",
 	"RemovalNeedsHooks":      "Run `helm uninstall`, or ask the publisher for a ClusterRelease with onRemove: Keep",
 	"SignatureInvalid":       "Sign the components of the ClusterRelease with a key that refit-components trusts",
 	"UpgradeDeletesCRD":      "Delete the objects of the CRD first, or ask the publisher for a chart that has it",

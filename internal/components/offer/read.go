@@ -35,8 +35,9 @@ type Source struct {
 // Read reads what the offer of a change depends on, with the permissions of the source.
 func Read(ctx context.Context, s Source, change Change) (Input, error) {
 	in := Input{Component: change.Component, Action: change.Action}
-	if change.Action == component.Remove { // neither chart nor values matter
+	if change.Action == component.Remove { // values do not matter, and the chart may not exist any more
 		in.Capabilities.Kubernetes = change.Kubernetes
+		in.Archive, _ = s.Chart(ctx) //nolint:errcheck // only a warning depends on it
 		err := ReadRelease(ctx, s.Reader, s.Helm, &in)
 		return in, err
 	}

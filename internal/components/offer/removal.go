@@ -14,7 +14,8 @@ import (
 
 // removal computes the removal of a component: all its objects are deleted, and its CRDs stay. It
 // does not depend on the version of Kubernetes.
-func (o *Offer) removal(ctx context.Context, reader client.Client, in Input) error {
+func (o *Offer) removal(ctx context.Context, cluster Cluster, in Input) error {
+	reader := cluster.Reader
 	deployed := helm.Rendering{Objects: in.Deployed.Objects, Hooks: in.Deployed.Hooks}
 	o.Upgrade.Deletions = only(deployed, helm.Rendering{})
 	o.manifests.before, o.manifests.namespace = plain(deployed), in.Component.Release.Namespace
@@ -38,9 +39,45 @@ func (o *Offer) removal(ctx context.Context, reader client.Client, in Input) err
 			o.add(problem("RemovalDeletesData", object.String(), "the removal deletes %s, which no rollback restores", what))
 		}
 	}
+	if err := o.leavesObjects(ctx, cluster, in); err != nil {
+		return err
+	}
 	in.Capabilities.Kubernetes = ""
 	o.sort()
 	return o.hash(in)
+}
+
+// leavesObjects reports objects of the CRDs of the chart: they stay without their controller. What
+// the chart has is unknown if it does not exist any more, or renders with other values only.
+func (o *Offer) leavesObjects(ctx context.Context, cluster Cluster, in Input) error {
+	chart, err := helm.Load(in.Archive)
+	if err != nil {
+		return nil //nolint:nilerr // the removal does not need the chart
+	}
+	rendering, err := helm.Render(ctx, chart, in.Component.Values, helm.Release(in.Component.Release), in.Capabilities, true)
+	if err != nil {
+		return ctx.Err()
+	}
+	for _, definition := range rendering.CRDs {
+		live, err := cluster.CRDs.Definitions(ctx, definition.Name)
+		if err != nil {
+			return err
+		}
+		if live[definition.Name] == nil {
+			continue
+		}
+		objects, err := countOf(ctx, cluster.Reader, live[definition.Name])
+		if err != nil {
+			return err
+		}
+		if objects > 0 {
+			p := problem("RemovalLeavesObjects", definition.Name,
+				"%d objects of the CRD %s stay, and their controller is removed: their finalizers would keep them from being deleted", objects, definition.Name)
+			p.Blocks = false
+			o.add(p)
+		}
+	}
+	return nil
 }
 
 // removalHooks returns the hooks that Helm runs when it uninstalls a release.
