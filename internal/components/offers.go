@@ -22,6 +22,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/components/offer"
 	"github.com/refit-dev/refit/internal/components/steps"
+	"github.com/refit-dev/refit/internal/engine/helm"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -151,13 +152,15 @@ func (r *Reconciler) status(
 	if err != nil {
 		return status, false, err
 	}
-	signed := signedVersions(c.Name, all)
-	if len(signed) > 0 {
-		if err := r.readInstalled(ctx, v, signed[len(signed)-1], &status); err != nil {
+	for _, signed := range byHelmRelease(signedVersions(c.Name, all)) {
+		if err := r.readInstalled(ctx, v, signed, &status); err != nil {
 			return status, false, err
 		}
-		unfinished(u, v, &status)
+		if status.Owner != refitv1alpha1.OwnerNone {
+			break
+		}
 	}
+	unfinished(u, v, &status)
 	v.status = status
 	if complete, err = v.readAll(ctx, r.client); err != nil {
 		return status, false, err
@@ -176,12 +179,25 @@ func (r *Reconciler) status(
 	if err != nil {
 		return status, false, err
 	}
-	unsigned := unsignedOffers(v, all)
-	unsigned = unsigned[:min(len(unsigned), max(0, maxOffers-len(removal)-len(status.Offers)))] // anybody may have created them
-	status.Offers = slices.Concat(removal, unsigned, status.Offers)
-	status.Offers = status.Offers[:min(len(status.Offers), maxOffers)]
+	status.Offers = limited(removal, unsignedOffers(v, all), status.Offers)
 	r.conditions(&status, c, all)
 	return status, complete, nil
+}
+
+// limited returns as many offers as the API permits. Those of ClusterReleases that are refused are
+// left out first, because anybody may have created them, and then those that change nothing.
+func limited(removal, unsigned, signed []refitv1alpha1.ComponentOffer) []refitv1alpha1.ComponentOffer {
+	surplus := len(removal) + len(signed) - maxOffers
+	signed = slices.DeleteFunc(slices.Clone(signed), func(o refitv1alpha1.ComponentOffer) bool {
+		drop := surplus > 0 && o.Action == refitv1alpha1.ActionNone
+		if drop {
+			surplus--
+		}
+		return drop
+	})
+	unsigned = unsigned[:min(len(unsigned), max(0, maxOffers-len(removal)-len(signed)))]
+	all := slices.Concat(removal, unsigned, signed)
+	return all[:min(len(all), maxOffers)]
 }
 
 // unsignedOffers report that a ClusterRelease is refused in place of what it would change.
@@ -302,6 +318,15 @@ func (r *Reconciler) compute(
 			return out, err
 		}
 		return blocked(offer.NewProblem("ChartMissing", "%v", err))
+	}
+	if from, to := v.release.Component.Release, in.Component.Release; from != to {
+		if v.status.Owner != refitv1alpha1.OwnerNone {
+			return blocked(offer.NewProblem("ComponentMoved", "%s is installed as the Helm release %s/%s, and %s would be installed beside it as %s/%s",
+				wanted.Component, from.Namespace, from.Name, wanted.To, to.Namespace, to.Name))
+		}
+		if err := offer.ReadRelease(ctx, v.cluster.Reader, helm.New(ctx, r.config, helm.Release(to), r.log.Handler()), &in); err != nil {
+			return out, err
+		}
 	}
 	found, err := offer.Compute(ctx, v.cluster, in)
 	if err != nil {

@@ -4,8 +4,10 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,5 +136,45 @@ func TestAClusterReleaseThatIsRefused(t *testing.T) {
 			len(o.Problems) != 1 || o.Problems[0].Reason != "SignatureInvalid" || !o.Problems[0].Blocks {
 			t.Errorf("the offer is %+v", o)
 		}
+	}
+}
+
+func TestMoreOffersThanTheAPIPermits(t *testing.T) {
+	offers := func(n int, action refitv1alpha1.ComponentAction) (out []refitv1alpha1.ComponentOffer) {
+		for range n {
+			out = append(out, refitv1alpha1.ComponentOffer{Action: action})
+		}
+		return out
+	}
+	signed := append(offers(4, refitv1alpha1.ActionNone), offers(14, refitv1alpha1.ActionUpgrade)...)
+	for situation, test := range map[string]struct {
+		removal, unsigned, signed []refitv1alpha1.ComponentOffer
+		want                      map[refitv1alpha1.ComponentAction]int
+	}{
+		"a few":                      {nil, offers(2, "unsigned"), signed[:5], map[refitv1alpha1.ComponentAction]int{"None": 4, "Upgrade": 1, "unsigned": 2}},
+		"those that change nothing":  {nil, offers(2, "unsigned"), signed, map[refitv1alpha1.ComponentAction]int{"None": 2, "Upgrade": 14}},
+		"those of a refused release": {offers(1, "Remove"), offers(20, "unsigned"), signed[4:], map[refitv1alpha1.ComponentAction]int{"Remove": 1, "Upgrade": 14, "unsigned": 1}},
+		"more than that":             {nil, nil, offers(20, refitv1alpha1.ActionUpgrade), map[refitv1alpha1.ComponentAction]int{"Upgrade": 16}},
+	} {
+		got := map[refitv1alpha1.ComponentAction]int{}
+		for _, o := range limited(test.removal, test.unsigned, test.signed) {
+			got[o.Action]++
+		}
+		if !maps.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", situation, got, test.want)
+		}
+	}
+}
+
+func TestHelmReleasesOfAComponent(t *testing.T) {
+	version := func(version, name string) refitv1alpha1.ReleaseComponent {
+		return refitv1alpha1.ReleaseComponent{Version: version, Release: refitv1alpha1.HelmRelease{Namespace: "queue", Name: name}}
+	}
+	var got []string
+	for _, c := range byHelmRelease([]refitv1alpha1.ReleaseComponent{version("1", "old"), version("2", "old"), version("3", "new"), version("4", "new")}) {
+		got = append(got, c.Version)
+	}
+	if !slices.Equal(got, []string{"4", "2"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -92,6 +92,17 @@ func signedVersions(name string, all releases) (out []refitv1alpha1.ReleaseCompo
 	return out
 }
 
+// byHelmRelease returns one version of each Helm release that versions are installed as, the newest
+// first.
+func byHelmRelease(versions []refitv1alpha1.ReleaseComponent) (out []refitv1alpha1.ReleaseComponent) {
+	for i := range slices.Backward(versions) {
+		if !slices.ContainsFunc(out, func(c refitv1alpha1.ReleaseComponent) bool { return c.Release == versions[i].Release }) {
+			out = append(out, versions[i])
+		}
+	}
+	return out
+}
+
 // targetOf returns the last version of a component in a ClusterRelease.
 func targetOf(release verified, name string) (target refitv1alpha1.ReleaseComponent) {
 	for i := range release.components {

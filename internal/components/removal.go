@@ -27,6 +27,9 @@ func (r *Reconciler) removal(ctx context.Context, v *view, all releases) ([]refi
 		in := v.release
 		in.Action, in.Spec, in.Capabilities.Kubernetes = component.Remove, v.component.Spec, v.current
 		in.Component = content(all.verified[at], v.component.Name, v.status.Installed.Version)
+		if in.Component.Release != v.release.Component.Release { // that version is of another Helm release
+			continue
+		}
 		in.Archive, _ = r.source.chart(ctx, in.Component.Chart) //nolint:errcheck // only a warning depends on it
 		found, err := offer.Compute(ctx, v.cluster, in)
 		if err != nil {

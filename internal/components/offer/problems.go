@@ -39,6 +39,7 @@ var remedies = map[string]string{
 	"ChartMissing":           RemedyChartMissing,
 	"CheckFailed":            "Follow the remedy of the finding: the publisher of the component has written it",
 	"CheckInvalid":           "Ask the publisher of the component to fix the check, or waive it if you know that its condition holds",
+	"ComponentMoved":         "Ask the publisher for a ClusterRelease with the Helm release that is installed, or uninstall that one first",
 	"ComponentNotAdopted":    "Run `refit components adopt NAME`, so that Refit takes over the Helm release",
 	"ComponentOwnedByGitOps": "Set spec.manage of the Component to Observe, and upgrade it with the tool that owns it",
 	"ComponentPending":       "Wait until the other Helm action ends, or run `helm rollback`",

@@ -7,12 +7,15 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/components"
+	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/artifact/charts"
 )
 
@@ -90,6 +93,58 @@ func (m *made) label(key, value string) {
 	d.Namespace, d.Name = m.name, m.name
 	patch := []byte(`{"metadata":{"labels":{"` + key + `":"` + value + `"}}}`)
 	must(m.t, m.client.Patch(m.t.Context(), d, client.RawPatch(types.MergePatchType, patch)))
+}
+
+// TestAComponentThatMoved: the new version would run beside the installed one.
+func TestAComponentThatMoved(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	m.installOld()
+	m.publish(m.name+"-moved", refitv1alpha1.ReleaseComponent{
+		Name: m.name, Version: "2.0.0", Chart: charts.Identify(m.pack(2)), Release: refitv1alpha1.HelmRelease{Namespace: m.name, Name: "moved"},
+	})
+	if got := blocked(m.offer()); got != "ComponentMoved" {
+		t.Errorf("%q blocks", got)
+	}
+	if c := m.component(); c.Status.Installed == nil || c.Status.Installed.Name != m.name {
+		t.Errorf("the status is %+v", c.Status)
+	}
+}
+
+// TestAClusterReleaseThatIsRefused: the other one still counts, and the plan learns the cause.
+func TestAClusterReleaseThatIsRefused(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	m.installOld()
+	good := m.release
+	key := m.key
+	m.key = artifact.NewKey()
+	m.publish(m.name+"-forged", refitv1alpha1.ReleaseComponent{
+		Name: m.name, Version: "3.0.0", Chart: charts.Identify(m.pack(2)), Release: refitv1alpha1.HelmRelease{Namespace: m.name, Name: m.name},
+	})
+	m.key = key
+	if got := blocked(m.offer()); got != "SignatureInvalid" {
+		t.Errorf("%q blocks the forged one", got)
+	}
+	m.release = good
+	if got := blocked(m.offer()); got != "" {
+		t.Errorf("%q blocks the other one", got)
+	}
+	if c := m.component(); meta.IsStatusConditionTrue(c.Status.Conditions, refitv1alpha1.ConditionStalled) {
+		t.Errorf("the conditions are %+v", c.Status.Conditions)
+	}
+}
+
+// TestAHelmReleaseInConfigMaps: Helm stores it with another driver.
+func TestAHelmReleaseInConfigMaps(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	must(t, m.client.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: m.name, Name: "sh.helm.release.v1." + m.name + ".v1", Labels: map[string]string{"owner": "helm", "name": m.name},
+	}}))
+	if got := blocked(m.offer()); got != "HelmStorageUnsupported" {
+		t.Errorf("%q blocks", got)
+	}
 }
 
 func TestChartThatIsMissing(t *testing.T) {
