@@ -22,6 +22,7 @@ const (
 	CheckInvalid      = "CheckInvalid"
 	CheckOtherProblem = "ComponentProblem"
 	CheckUnknown      = "ComponentsUnknown"
+	CheckNotOffered   = "ComponentNotInRelease"
 )
 
 // Own are the reasons of problems that are checks of their own.

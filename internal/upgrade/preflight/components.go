@@ -123,6 +123,39 @@ func componentHasNoPath(v *view) []Finding {
 	return append(found, v.componentProblems(componentplan.CheckNoPath)...)
 }
 
+// componentNotInRelease reports components that stay although the target does not have them. Nobody
+// knows whether they run on its Kubernetes; and the components of a ClusterRelease are signed apart
+// from it, so that somebody may have removed them.
+func componentNotInRelease(v *view) []Finding {
+	hops := v.componentHops()
+	if len(hops) == 0 {
+		return nil
+	}
+	target := hops[len(hops)-1].release
+	var found []Finding
+	for i := range v.s.Components {
+		c := &v.s.Components[i]
+		has := func(r refitv1alpha1.ReleaseComponent) bool { return r.Name == c.Name }
+		removed := func(s componentplan.Step) bool {
+			return s.Component == c.Name && s.Action == refitv1alpha1.ActionRemove
+		}
+		if !c.ByRefit || c.Status.Installed == nil || c.Manage == refitv1alpha1.ManageObserve || target.ComponentsError != "" ||
+			slices.ContainsFunc(target.Components, has) || slices.ContainsFunc(v.components.Steps, removed) {
+			continue
+		}
+		message := fmt.Sprintf("ClusterRelease %s does not have %s, which Refit installed: %s stays, and whether it runs on Kubernetes %s is unknown",
+			target.Name, c.Name, c.Status.Installed.Version, target.Payload.Kubernetes)
+		if len(target.Components) == 0 {
+			message += "; it has no components at all"
+		}
+		found = append(found, Finding{
+			Object: "Component " + c.Name, Message: message,
+			Remedy: "If the publisher has not dropped it, apply the signed file of the ClusterRelease again, which has the components.",
+		})
+	}
+	return found
+}
+
 // otherComponentProblem reports what no check of its own reports.
 func otherComponentProblem(v *view) []Finding {
 	found := v.componentProblems(componentplan.CheckOtherProblem)

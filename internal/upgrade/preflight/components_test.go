@@ -57,6 +57,14 @@ func fits(kubernetes string) change {
 	})
 }
 
+func byRefit(s *snapshot) { s.Components[0].ByRefit = true }
+
+func withoutComponents(s *snapshot) {
+	for i := range s.Releases {
+		s.Releases[i].Components = nil
+	}
+}
+
 func observed(s *snapshot) { s.Components[0].Manage = refitv1alpha1.ManageObserve }
 
 func stalled() refitv1alpha1.ComponentStatus {
@@ -99,6 +107,16 @@ func addOnSituations() []situation {
 		{check: componentplan.CheckNoPath, name: "no version runs on both", change: fits(">=1.36"), want: Block},
 		{check: componentplan.CheckNoPath, name: "another tool has to upgrade it first", change: all(fits(">=1.35"), observed), want: Block},
 		{check: componentplan.CheckNoPath, name: "another tool may upgrade it later", change: all(withLiqo, observed)},
+		{check: componentplan.CheckNotOffered, name: "the target has it", change: all(withLiqo, byRefit)},
+		{check: componentplan.CheckNotOffered, name: "the target has other components", change: all(withLiqo, byRefit, func(s *snapshot) {
+			for i := range s.Releases {
+				s.Releases[i].Components[0].Name = "other"
+			}
+		}), want: Warn},
+		{check: componentplan.CheckNotOffered, name: "the target has no components", change: all(withLiqo, byRefit, withoutComponents), want: Warn},
+		{check: componentplan.CheckNotOffered, name: "somebody else installed it", change: all(withLiqo, withoutComponents)},
+		{check: componentplan.CheckNotOffered, name: "another tool manages it", change: all(withLiqo, byRefit, observed, withoutComponents)},
+		{check: componentplan.CheckNotOffered, name: "workers only", change: all(withLiqo, byRefit, withoutComponents), spec: workers},
 		{check: componentplan.CheckUnknown, name: "it is known", change: withLiqo},
 		{check: componentplan.CheckUnknown, name: "there is no offer", change: onLiqo(func(c *cluster.Component) { c.Status.Offers = nil }), want: Block, unknown: true},
 		{check: componentplan.CheckUnknown, name: "refit-components cannot compute it", change: onLiqo(func(c *cluster.Component) { c.Status = stalled() }), want: Block, unknown: true},
