@@ -207,7 +207,7 @@ func (r *Runner) record(s component.State) []component.State {
 
 // step runs a step. Its start is stored before it acts.
 func (r *Runner) step(ctx context.Context, j *journal, content refitv1alpha1.ReleaseComponent, s component.State, move component.Move) error {
-	step := move.Step
+	step, wasFrozen := move.Step, s.Frozen != nil
 	if err := j.store(ctx, s.Start(step)); err != nil {
 		return err
 	}
@@ -227,6 +227,9 @@ func (r *Runner) step(ctx context.Context, j *journal, content refitv1alpha1.Rel
 	if err == nil {
 		r.log.InfoContext(ctx, "Step done", "component", j.object.Name, "step", step.Name, "seconds", r.now().Sub(started).Seconds())
 		s = s.End(step, nil)
+		if !wasFrozen && s.Frozen != nil && step.Kind != component.StepFreeze { // the step has lifted its own freeze
+			s = s.Thaw(r.now())
+		}
 	} else {
 		failure := steps.FailureOf(err)
 		r.log.ErrorContext(ctx, "Step failed", "component", j.object.Name, "step", step.Name, "reason", failure.Reason, "message", failure.Message,

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/crd"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 )
@@ -79,15 +81,55 @@ func restoreCRDs(ctx context.Context, r *Run, _ component.Step) error {
 	if err != nil {
 		return err
 	}
-	restored, err := r.crds.Restore(ctx, changes, crd.RestoreOptions{})
+	restored, err := r.crds.Restore(ctx, changes, crd.RestoreOptions{Guard: r.guard()})
 	for _, kept := range restored.Kept {
 		if kept.Objects == 0 {
-			r.leave(fmt.Sprintf("CRD %s is new, and none of its versions is served, so that its objects are unknown", kept.Name))
+			r.leave(fmt.Sprintf("CRD %s is new, and it is unknown whether it has objects", kept.Name))
 			continue
 		}
 		r.leave(fmt.Sprintf("CRD %s is new and has %d objects", kept.Name, kept.Objects))
 	}
+	if slices.ContainsFunc(changes, func(c crd.Change) bool { return c.Old == nil }) {
+		return errors.Join(r.unguard(ctx), r.keepOnLoss(err))
+	}
 	return r.keepOnLoss(err)
+}
+
+const (
+	// guardLimit is how long the objects of new CRDs cannot be created at most.
+	guardLimit = 2 * time.Minute
+	// guardDelay is how long the other API servers may take to apply a policy.
+	guardDelay = 2 * time.Second
+)
+
+// guard returns what denies the creation of objects of CRDs that are deleted. It is nil if the order
+// has lifted all freezes.
+func (r *Run) guard() func(context.Context, []string) error {
+	if r.Owner.Spec.Thaw {
+		return nil
+	}
+	return func(ctx context.Context, names []string) error {
+		if err := r.Freeze(ctx, guardLimit); err != nil { // so that whoever reads the journal lifts it
+			return err
+		}
+		denied := refitv1alpha1.RecipeDeny{Operations: []string{"CREATE"}, Resources: names} // a CRD is named PLURAL.GROUP
+		if err := r.freezer().Guard(ctx, r.name(), refitv1alpha1.RecipeFreeze{Deny: denied}); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(guardDelay):
+			return nil
+		}
+	}
+}
+
+// unguard lifts the guard, even if the time of the step is over.
+func (r *Run) unguard(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), guardLimit)
+	defer cancel()
+	return r.freezer().Unguard(bounded, r.name())
 }
 
 // keepOnLoss reports CRDs that stay as they are, since their objects would lose something.

@@ -16,6 +16,10 @@ import (
 type RestoreOptions struct {
 	// Waive accepts that objects lose fields or cannot be changed any more.
 	Waive bool
+	// Guard denies the creation of objects of these CRDs, until Restore has returned. It is called
+	// before new CRDs are deleted: an object that is created after the last count would be deleted,
+	// too. Without it, new CRDs stay.
+	Guard func(ctx context.Context, names []string) error
 }
 
 // Restored is what Restore did with the CRDs that did not exist before the upgrade.
@@ -28,13 +32,14 @@ type Restored struct {
 // KeptDefinition is a CRD that a rollback does not delete.
 type KeptDefinition struct {
 	Name string
-	// Objects is how many objects it has; 0 if no version is served, so that they are unknown.
+	// Objects is how many objects it has; 0 if no version is served, so that they are unknown, or if
+	// there is no guard.
 	Objects int64
 }
 
 // Restore replaces CRDs by the saved ones. It first checks all live objects against the saved CRDs:
 // if any would be refused or lose fields outside of status, it writes nothing and returns a
-// LossError. CRDs that did not exist before are deleted if they have no objects.
+// LossError. CRDs that did not exist before are deleted if they have no objects, under a guard.
 func (a *Actor) Restore(ctx context.Context, changes []Change, options RestoreOptions) (Restored, error) {
 	var replacing, creating []Change
 	for _, change := range changes {
@@ -53,10 +58,8 @@ func (a *Actor) Restore(ctx context.Context, changes []Change, options RestoreOp
 			return restored, err
 		}
 	}
-	for _, change := range creating {
-		if err := a.remove(ctx, change.New, &restored); err != nil {
-			return restored, err
-		}
+	if err := a.removeAll(ctx, creating, options.Guard, &restored); err != nil {
+		return restored, err
 	}
 	return restored, a.serve(ctx, namesOf(replacing)...)
 }
@@ -165,30 +168,65 @@ func removeAdded(from, of, before map[string]string) {
 	})
 }
 
-// remove deletes a CRD that an upgrade has created, unless it has objects: they would be deleted,
-// too. Somebody else's CRD of the same name stays.
-func (a *Actor) remove(ctx context.Context, definition *Definition, restored *Restored) error {
-	for range maxConflicts {
-		live, err := a.live(ctx, definition.Name)
-		if err != nil {
+// removeAll deletes CRDs that an upgrade has created, unless they have objects, which would be
+// deleted, too. Somebody else's CRD of the same name stays.
+func (a *Actor) removeAll(ctx context.Context, changes []Change, guard func(context.Context, []string) error, restored *Restored) error {
+	var empty []string
+	for _, change := range changes {
+		live, objects, err := a.ofUpgrade(ctx, change.New.Name)
+		switch {
+		case err != nil:
+			return err
+		case live == nil || live.DeletionTimestamp != nil || guard != nil && objects == 0 && ServedVersion(live) != "":
+			empty = append(empty, change.New.Name)
+		default:
+			restored.Kept = append(restored.Kept, KeptDefinition{Name: live.Name, Objects: objects})
+		}
+	}
+	if len(empty) == 0 {
+		return nil
+	}
+	if guard != nil {
+		if err := guard(ctx, empty); err != nil {
+			return fmt.Errorf("cannot delete new CRDs: %w", err)
+		}
+	}
+	for _, name := range empty {
+		if err := a.remove(ctx, name, restored); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// ofUpgrade returns a live CRD that an upgrade has created, and how many objects it has. It is nil if
+// it does not exist any more.
+func (a *Actor) ofUpgrade(ctx context.Context, name string) (live *Definition, objects int64, err error) {
+	if live, err = a.live(ctx, name); err != nil || live == nil || live.DeletionTimestamp != nil {
+		return live, 0, err
+	}
+	if live.Annotations[AnnotationCreated] == "" {
+		return nil, 0, &ChangedError{Name: name, Cause: "somebody else has created it"}
+	}
+	objects, err = a.count(ctx, live)
+	return live, objects, err
+}
+
+// remove deletes a CRD unless it has objects.
+func (a *Actor) remove(ctx context.Context, name string, restored *Restored) error {
+	for range maxConflicts {
+		live, objects, err := a.ofUpgrade(ctx, name)
 		switch {
+		case err != nil:
+			return err
 		case live == nil:
-			restored.Deleted = append(restored.Deleted, definition.Name)
+			restored.Deleted = append(restored.Deleted, name)
 			return nil
 		case live.DeletionTimestamp != nil:
-			restored.Deleted = append(restored.Deleted, definition.Name)
+			restored.Deleted = append(restored.Deleted, name)
 			return a.gone(ctx, live)
-		case live.Annotations[AnnotationCreated] == "":
-			return &ChangedError{Name: definition.Name, Cause: "somebody else has created it"}
-		}
-		objects, err := a.count(ctx, live)
-		if err != nil {
-			return err
-		}
-		if objects > 0 || ServedVersion(live) == "" {
-			restored.Kept = append(restored.Kept, KeptDefinition{Name: definition.Name, Objects: objects})
+		case objects > 0:
+			restored.Kept = append(restored.Kept, KeptDefinition{Name: name, Objects: objects})
 			return nil
 		}
 		same := &metav1.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}
@@ -197,7 +235,7 @@ func (a *Actor) remove(ctx context.Context, definition *Definition, restored *Re
 			return fmt.Errorf("cannot delete the CRD %s: %w", live.Name, err)
 		}
 	}
-	return fmt.Errorf("cannot delete the CRD %s: others change it all the time", definition.Name)
+	return fmt.Errorf("cannot delete the CRD %s: others change it all the time", name)
 }
 
 // count returns how many objects a CRD has, without reading all of them. Those of one that is not

@@ -37,14 +37,23 @@ type Freezer struct {
 // Freeze denies requests as a recipe demands, and returns once the API server denies them. It can
 // be repeated. The caller bounds it with the context.
 func (f *Freezer) Freeze(ctx context.Context, component string, freeze refitv1alpha1.RecipeFreeze) error {
-	policy, probe := policyOf(component, f.Username, f.Namespace, freeze)
-	for _, object := range []client.Object{policy, bindingOf(component)} {
+	return f.freeze(ctx, name(component), component, freeze)
+}
+
+// Guard is a freeze beside that of the recipe. Thaw lifts both, and Unguard this one only.
+func (f *Freezer) Guard(ctx context.Context, component string, freeze refitv1alpha1.RecipeFreeze) error {
+	return f.freeze(ctx, guardName(component), component, freeze)
+}
+
+func (f *Freezer) freeze(ctx context.Context, name, component string, freeze refitv1alpha1.RecipeFreeze) error {
+	policy, probe := policyOf(name, component, f.Username, f.Namespace, freeze)
+	for _, object := range []client.Object{policy, bindingOf(name, component)} {
 		if err := f.apply(ctx, object); err != nil {
 			return fmt.Errorf("cannot freeze %s: %w", component, err)
 		}
 	}
-	if err := f.until(ctx, component, probe, true); err != nil {
-		return fmt.Errorf("cannot freeze %s: the API server does not apply the policy %s: %w", component, name(component), err)
+	if err := f.until(ctx, name, probe, true); err != nil {
+		return fmt.Errorf("cannot freeze %s: the API server does not apply the policy %s: %w", component, name, err)
 	}
 	return nil
 }
@@ -69,19 +78,31 @@ func (f *Freezer) apply(ctx context.Context, object client.Object) error {
 	return f.Client.Update(ctx, object, client.FieldOwner(f.Manager))
 }
 
-// Thaw lifts the freeze of a component, and returns once the API server no longer denies anything.
+// Thaw lifts the freezes of a component, and returns once the API server no longer denies anything.
 // It succeeds if there is no freeze.
 func (f *Freezer) Thaw(ctx context.Context, component string) error {
+	if err := f.Unguard(ctx, component); err != nil {
+		return err
+	}
+	return f.thaw(ctx, name(component), component)
+}
+
+// Unguard lifts the freeze of Guard.
+func (f *Freezer) Unguard(ctx context.Context, component string) error {
+	return f.thaw(ctx, guardName(component), component)
+}
+
+func (f *Freezer) thaw(ctx context.Context, name, component string) error {
 	for _, object := range []client.Object{
-		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name(component)}},
-		&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name(component)}},
+		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}},
+		&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}},
 	} {
 		if err := f.delete(ctx, component, object); err != nil {
 			return fmt.Errorf("cannot lift the freeze of %s: %w", component, err)
 		}
 	}
-	if err := f.until(ctx, component, name(component), false); err != nil {
-		return fmt.Errorf("cannot lift the freeze of %s: the API server still applies the policy %s: %w", component, name(component), err)
+	if err := f.until(ctx, name, name, false); err != nil {
+		return fmt.Errorf("cannot lift the freeze of %s: the API server still applies the policy %s: %w", component, name, err)
 	}
 	return nil
 }
@@ -117,11 +138,11 @@ func (f *Freezer) Frozen(ctx context.Context) (components []string, err error) {
 }
 
 // until probes the API server until it denies a ConfigMap, or no longer does.
-func (f *Freezer) until(ctx context.Context, component, probe string, denied bool) error {
+func (f *Freezer) until(ctx context.Context, name, probe string, denied bool) error {
 	var last error
 	err := wait.PollUntilContextCancel(ctx, probeInterval, true, func(ctx context.Context) (bool, error) {
 		err := f.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: probe, Namespace: f.Namespace}}, client.DryRunAll)
-		isDenied := apierrors.IsForbidden(err) && strings.Contains(err.Error(), "'"+name(component)+"'")
+		isDenied := apierrors.IsForbidden(err) && strings.Contains(err.Error(), "'"+name+"'")
 		last = err
 		// A ConfigMap of that name may exist; policies are applied first.
 		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) && !apierrors.IsAlreadyExists(err) {

@@ -22,18 +22,22 @@ const controllers = "kube-system"
 // every version of it denies: a dry run of that one shows whether the freeze is lifted.
 func name(component string) string { return "refit-freeze-" + component }
 
+// guardName is the name of a second freeze of a component, which a recipe does not have. No
+// component has a dot in its name.
+func guardName(component string) string { return name(component) + ".guard" }
+
 // probeOf returns the name of a ConfigMap whose creation only this freeze denies: a dry run of it
 // shows that the API server applies this policy, and not an older one of the component.
-func probeOf(component string, rules []admissionregistrationv1.NamedRuleWithOperations, allowed []string) string {
+func probeOf(name string, rules []admissionregistrationv1.NamedRuleWithOperations, allowed []string) string {
 	sum := sha256.New()
 	_ = json.NewEncoder(sum).Encode([]any{rules, allowed}) // neither a hash nor these values fail
-	return name(component) + "-" + hex.EncodeToString(sum.Sum(nil)[:4])
+	return name + "-" + hex.EncodeToString(sum.Sum(nil)[:4])
 }
 
-// policyOf returns the admission policy of a freeze, and its probe. The client that upgrades the
+// policyOf returns the admission policy of a freeze with this name, and its probe. The client that upgrades the
 // component is not denied anything. The parameter of the policy is the ComponentUpgrade, so that
 // whoever writes orders lifts the freeze without permissions on policies.
-func policyOf(component, client, namespace string, freeze refitv1alpha1.RecipeFreeze) (*admissionregistrationv1.ValidatingAdmissionPolicy, string) {
+func policyOf(name, component, client, namespace string, freeze refitv1alpha1.RecipeFreeze) (*admissionregistrationv1.ValidatingAdmissionPolicy, string) {
 	var operations []admissionregistrationv1.OperationType
 	for _, operation := range freeze.Deny.Operations {
 		operations = append(operations, admissionregistrationv1.OperationType(operation))
@@ -47,14 +51,14 @@ func policyOf(component, client, namespace string, freeze refitv1alpha1.RecipeFr
 	for _, accounts := range append([]string{controllers}, freeze.Except.ServiceAccountsIn...) {
 		allowed = append(allowed, fmt.Sprintf("request.userInfo.username.startsWith(%q)", "system:serviceaccount:"+accounts+":"))
 	}
-	probe := probeOf(component, rules, allowed)
+	probe := probeOf(name, rules, allowed)
 	probes := ruleOf("", "configmaps", admissionregistrationv1.Create)
-	probes.ResourceNames = []string{name(component), probe} // no other ConfigMap waits for the parameter
+	probes.ResourceNames = []string{name, probe} // no other ConfigMap waits for the parameter
 	rules = append(rules, probes)
-	isProbe := fmt.Sprintf("request.namespace == %q && request.name in [%q, %q]", namespace, name(component), probe)
+	isProbe := fmt.Sprintf("request.namespace == %q && request.name in [%q, %q]", namespace, name, probe)
 	return &admissionregistrationv1.ValidatingAdmissionPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicy"},
-		ObjectMeta: metav1.ObjectMeta{Name: name(component), Labels: map[string]string{refitv1alpha1.LabelFreeze: component}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{refitv1alpha1.LabelFreeze: component}},
 		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy:    new(admissionregistrationv1.Fail),
 			ParamKind:        &admissionregistrationv1.ParamKind{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: "ComponentUpgrade"},
@@ -79,12 +83,12 @@ func ruleOf(group, resource string, operations ...admissionregistrationv1.Operat
 }
 
 // bindingOf returns the binding that puts the policy into force while the ComponentUpgrade exists.
-func bindingOf(component string) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
+func bindingOf(name, component string) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
 	return &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicyBinding"},
-		ObjectMeta: metav1.ObjectMeta{Name: name(component), Labels: map[string]string{refitv1alpha1.LabelFreeze: component}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{refitv1alpha1.LabelFreeze: component}},
 		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
-			PolicyName:        name(component),
+			PolicyName:        name,
 			ParamRef:          &admissionregistrationv1.ParamRef{Name: component, ParameterNotFoundAction: new(admissionregistrationv1.AllowAction)},
 			ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
 		},

@@ -148,7 +148,7 @@ func (l *lane) unflip() action {
 
 func (l *lane) restore() action {
 	return action{"restore", func(ctx context.Context, actor *crd.Actor) error {
-		_, err := actor.Restore(ctx, l.changes, crd.RestoreOptions{})
+		_, err := actor.Restore(ctx, l.changes, crd.RestoreOptions{Guard: func(context.Context, []string) error { return nil }})
 		return err
 	}}
 }

@@ -250,9 +250,10 @@ func TestANewCRDIsDeletedOnlyIfItIsOursAndEmpty(t *testing.T) {
 	l := newLane(t)
 	added := l.crd("Added", version("v1", properties{"a": text}))
 	l.save(added)
+	var guard func(context.Context, []string) error
 	restore := func(actor *crd.Actor) crd.Restored {
 		t.Helper()
-		restored, err := actor.Restore(l.bounded(), l.changes, crd.RestoreOptions{})
+		restored, err := actor.Restore(l.bounded(), l.changes, crd.RestoreOptions{Guard: guard})
 		must(t, err)
 		return restored
 	}
@@ -264,6 +265,23 @@ func TestANewCRDIsDeletedOnlyIfItIsOursAndEmpty(t *testing.T) {
 	}
 	objects := l.client.Resource(resourceOf(added, "v1")).Namespace("default")
 	must(t, objects.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
+	if r := restore(l.actor(&apiserver.Killer{})); len(r.Deleted) != 0 || len(r.Kept) != 1 {
+		t.Errorf("without a guard: %+v", r)
+	}
+	guard = func(context.Context, []string) error {
+		l.create(t, added, l.object(added, "v1", "before-the-guard", nil))
+		return nil
+	}
+	if r := restore(l.actor(&apiserver.Killer{})); len(r.Deleted) != 0 || len(r.Kept) != 1 || r.Kept[0].Objects != 1 {
+		t.Errorf("with an object that was created after the first count: %+v", r)
+	}
+	must(t, objects.Delete(t.Context(), "before-the-guard", metav1.DeleteOptions{}))
+	guard = func(_ context.Context, names []string) error {
+		if len(names) != 1 || names[0] != added.Name {
+			t.Errorf("the guard is for %q", names)
+		}
+		return nil
+	}
 	touched := func() { l.edit(added.Name, func(d *crd.Definition) { d.Labels = map[string]string{"theirs": "1"} }) }
 	intruded := l.intruded(func() {
 		l.create(t, added, l.object(added, "v1", "late", nil))

@@ -136,6 +136,40 @@ func TestFreezesThatNobodyThaws(t *testing.T) {
 	}
 }
 
+// A guard is lifted alone, and with the freeze of the recipe.
+func TestAGuardBesideAFreeze(t *testing.T) {
+	w := newWorld(t)
+	w.freeze("guarded", leases("DELETE"))
+	guard := func() {
+		t.Helper()
+		if err := w.freezer.Guard(w.context(), "guarded", leases("CREATE")); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.creates("alice", "guarded"); !apierrors.IsForbidden(err) {
+			t.Errorf("a user creates an object: %v", err)
+		}
+	}
+	guard()
+	if err := w.freezer.Unguard(w.context(), "guarded"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.creates("alice", "guarded"); err != nil {
+		t.Errorf("after the guard: %v", err)
+	}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "guarded", Namespace: "default"}}
+	if err := w.as("alice").Delete(w.context(), lease); !apierrors.IsForbidden(err) {
+		t.Errorf("the freeze of the recipe was lifted, too: %v", err)
+	}
+	guard()
+	w.thaw("guarded")
+	if err := w.as("alice").Delete(w.context(), lease); err != nil {
+		t.Errorf("after the freeze: %v", err)
+	}
+	if frozen, err := w.freezer.Frozen(w.context()); err != nil || slices.Contains(frozen, "guarded") {
+		t.Errorf("frozen: %q, %v", frozen, err)
+	}
+}
+
 func (w *world) thaw(component string) {
 	w.t.Helper()
 	if err := w.freezer.Thaw(w.context(), component); err != nil {
