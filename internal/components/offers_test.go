@@ -71,7 +71,7 @@ func TestAComponentThatCannotBeRead(t *testing.T) {
 }
 
 // published returns a ClusterRelease with one component.
-func published(t *testing.T, name string, key ed25519.PrivateKey) *refitv1alpha1.ClusterRelease {
+func published(t *testing.T, name string, key ed25519.PrivateKey, chart refitv1alpha1.ComponentChart) *refitv1alpha1.ClusterRelease {
 	t.Helper()
 	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: "v1.36.3", Files: clustertest.DebFiles("v1.36.3")})
 	if err != nil {
@@ -87,7 +87,7 @@ func published(t *testing.T, name string, key ed25519.PrivateKey) *refitv1alpha1
 	}
 	list, err := artifact.SignComponents(refitv1alpha1.ComponentsPayload{Release: opened.Digest, Components: []refitv1alpha1.ReleaseComponent{{
 		Name: "queue", Version: "2.0.0", Release: refitv1alpha1.HelmRelease{Namespace: "queue", Name: "queue"},
-		Chart: refitv1alpha1.ComponentChart{Digest: "sha256:" + strings.Repeat("a", 64), Size: 1},
+		Chart: chart,
 	}}}, key)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestAClusterReleaseThatIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, keys := artifact.NewKey(), t.TempDir()
+	key, keys, chart := artifact.NewKey(), t.TempDir(), refitv1alpha1.ComponentChart{Digest: "sha256:" + strings.Repeat("a", 64), Size: 1}
 	public, err := artifact.MarshalPublic(artifact.PublicOf(key).Key)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestAClusterReleaseThatIsRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(keys, "release.pem"), public, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	store := fake.NewClientBuilder().WithScheme(scheme).WithObjects(published(t, "good", key), published(t, "bad", artifact.NewKey())).Build()
+	store := fake.NewClientBuilder().WithScheme(scheme).WithObjects(published(t, "good", key, chart), published(t, "bad", artifact.NewKey(), chart)).Build()
 	r := NewReconciler(store, &rest.Config{}, Options{Keys: keys, Log: slog.New(slog.DiscardHandler)})
 	all, err := r.releases(t.Context())
 	if err != nil || len(all.verified) != 1 || len(all.refused) != 1 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -81,6 +82,7 @@ func (w *worker) Start(ctx context.Context) error {
 	if err := w.addFrozen(ctx, r); err != nil {
 		return err
 	}
+	go wait.UntilWithContext(ctx, r.collectCharts, chartInterval)
 	for w.next(ctx, r) {
 	}
 	return nil
