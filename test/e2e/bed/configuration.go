@@ -37,7 +37,7 @@ func (b *Bed) WriteConfiguration(t *testing.T) string {
 // CreateConfigurationRelease is CreateRelease with Configuration.
 func (b *Bed) CreateConfigurationRelease(t *testing.T, version string) *Release {
 	t.Helper()
-	return b.createRelease(t, version, filepath.Join(b.Dir, version), []string{"--cluster-configuration", b.WriteConfiguration(t)})
+	return b.createRelease(t, "kubernetes-"+version, version, filepath.Join(b.Dir, version), []string{"--cluster-configuration", b.WriteConfiguration(t)})
 }
 
 // EditConfiguration sets two arguments in kubeadm's ClusterConfiguration, as an administrator does:

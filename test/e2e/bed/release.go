@@ -31,7 +31,7 @@ func (b *Bed) CreateRelease(t *testing.T, version string) *Release {
 	if r := b.releases[version]; r != nil {
 		return r
 	}
-	r := b.createRelease(t, version, filepath.Join(b.Dir, version), nil)
+	r := b.createRelease(t, "kubernetes-"+version, version, filepath.Join(b.Dir, version), nil)
 	b.releases[version] = r
 	return r
 }
@@ -40,17 +40,23 @@ func (b *Bed) CreateRelease(t *testing.T, version string) *Release {
 // archives.
 func (b *Bed) CreateComponentsRelease(t *testing.T, version, components string, archives ...string) *Release {
 	t.Helper()
-	dir := filepath.Join(b.Dir, version+"-components")
+	return b.CreateNamedRelease(t, "kubernetes-"+version, version, components, archives...)
+}
+
+// CreateNamedRelease is CreateComponentsRelease with the name of the ClusterRelease.
+func (b *Bed) CreateNamedRelease(t *testing.T, name, version, components string, archives ...string) *Release {
+	t.Helper()
+	dir := filepath.Join(b.Dir, name+"-components")
 	Must(t, os.Mkdir(dir, 0o755))
 	for i, archive := range archives {
 		content, err := os.ReadFile(archive)
 		Must(t, err)
 		Must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("component-%d.tar", i)), content, 0o644))
 	}
-	return b.createRelease(t, version, dir, []string{"--components", components})
+	return b.createRelease(t, name, version, dir, []string{"--components", components})
 }
 
-func (b *Bed) createRelease(t *testing.T, version, dir string, flags []string) *Release {
+func (b *Bed) createRelease(t *testing.T, name, version, dir string, flags []string) *Release {
 	t.Helper()
 	parts, err := b.Release(t.Context(), version)
 	Must(t, err)
@@ -59,7 +65,7 @@ func (b *Bed) createRelease(t *testing.T, version, dir string, flags []string) *
 	// CNI plugins do not report their version, so it is a flag.
 	argv := []string{"release", "create", "--from", dir, "--kubernetes", version, "--cni-plugins", versions.CNIPlugins}
 	Must(t, os.WriteFile(file, Run(t, b.Refit, append(argv, flags...)...), 0o644))
-	manifest := Run(t, b.Refit, "release", "sign", file, "--key", b.Key.Private)
+	manifest := Run(t, b.Refit, "release", "sign", file, "--key", b.Key.Private, "--name", name)
 	_, err = b.Kubectl(t.Context(), bytes.NewReader(manifest), "apply", "--server-side", "--filename=-")
 	Must(t, err)
 	documents := bytes.Split(manifest, []byte("\n---\n")) // charts precede the ClusterRelease

@@ -20,7 +20,8 @@ const wholeCI = 12 * time.Minute
 // TestUpgradeCI is the gate for every change: Refit is installed, adds a ClusterRelease with
 // content of mirrors of upstream and fields of the kubeadm configuration, one of which was edited
 // by hand, backs up a small cluster with a workload, rehearses its upgrade and upgrades it while
-// its controllers are killed, restores etcd from a backup, and is uninstalled without leftovers.
+// its controllers are killed, installs and upgrades a component, restores etcd from a backup, and
+// is uninstalled without leftovers.
 func TestUpgradeCI(t *testing.T) {
 	begun := time.Now()
 	s := newSite(t, cluster.Spec{Name: "upci", Workers: 2, Kubernetes: older}, inCluster)
@@ -45,6 +46,7 @@ func TestUpgradeCI(t *testing.T) {
 	s.isAt(t, r)
 	s.Configured(t, true)
 	s.ReliedOnABackup(t, "upgrade_ci", r)
+	s.componentsCI(t)
 	s.restoreCI(t)
 	s.RunRefit(t, "uninstall", "--yes")
 	s.NothingLeft(t)
