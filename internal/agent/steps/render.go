@@ -56,7 +56,8 @@ func (h *Host) renderOver(ctx context.Context, config *kubeadm.Patched, onDisk m
 func (h *Host) renderInput(config *kubeadm.Patched, onDisk map[string][]byte) (kubeadm.RenderInput, error) {
 	address, port, err := kubeadm.LocalEndpoint(onDisk[kubeadm.APIServer])
 	return kubeadm.RenderInput{
-		Config: config.ClusterConfig, To: h.Upgrade.To, NodeName: h.Upgrade.NodeName, AdvertiseAddress: address, BindPort: port, CRISocket: "unix://" + h.Settings.CRISocket,
+		Config: config.ClusterConfig, To: h.Upgrade.To, NodeName: h.Upgrade.NodeName, AdvertiseAddress: address, BindPort: port,
+		CRISocket: "unix://" + h.Settings.CRISocket,
 	}, err
 }
 

@@ -1,13 +1,16 @@
 package release
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 )
 
 const configurationHead = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n"
@@ -55,5 +58,30 @@ func TestClusterConfigurationsThatAreRefused(t *testing.T) {
 	_, err := readConfiguration(filepath.Join("testdata", "none"))
 	if _, usage := errors.AsType[exit.UsageError](err); usage {
 		t.Error("a missing file is a wrong flag")
+	}
+}
+
+func TestExampleOfAClusterConfiguration(t *testing.T) {
+	const example = "../../../examples/cluster-configuration.yaml"
+	patch, err := readConfiguration(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{"v1.35.4", "v1.36.3", "v1.37.1"} {
+		if found := configpatch.Unsupported(configpatch.Of(patch), version); len(found) > 0 {
+			t.Errorf("%s: %q", version, found)
+		}
+	}
+	shown, err := os.ReadFile("../../../docs/releases.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ = bytes.Cut(text, []byte("can set.\n")) // without its comment
+	if !bytes.Contains(shown, text) || len(text) < 100 {
+		t.Errorf("docs/releases.md does not show the example:\n%s", text)
 	}
 }

@@ -138,7 +138,9 @@ func PrepareRecord(ctx context.Context, client kubernetes.Interface) error {
 // Store writes the patched configuration and its record. write wraps each write, so that it can be
 // interrupted before and after it: an interrupted Store is repeated, and a merge by another node
 // leads to the same configuration. It returns the fields that were edited since the merge.
-func (p *Patched) Store(ctx context.Context, client kubernetes.Interface, write func(name string, change func() error) error) (edited configpatch.Values, err error) {
+func (p *Patched) Store(
+	ctx context.Context, client kubernetes.Interface, write func(name string, change func() error) error,
+) (edited configpatch.Values, err error) {
 	if !p.Records() {
 		return nil, nil
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 func parse(t *testing.T, text string) map[string]any {
@@ -30,14 +30,16 @@ func TestChangesOfAClusterConfiguration(t *testing.T) {
 			v4 + "apiServer:\n  certSANs: [a]\n  extraArgs:\n  - {name: v, value: '2'}\n  - {name: goaway-chance, value: '0.1'}\n  - {name: z, value: ''}\n",
 		},
 		"the first argument": {
-			v4 + "apiServer: {}\n", []Change{{chance, nil, []string{"0.1"}}},
+			v4 + "apiServer: {}\n",
+			[]Change{{chance, nil, []string{"0.1"}}},
 			v4 + "apiServer:\n  extraArgs: [{name: goaway-chance, value: '0.1'}]\n",
 		},
 		"the last argument is removed": {
 			v4 + "apiServer:\n  extraArgs: [{name: goaway-chance, value: '0.1'}]\n", []Change{{chance, []string{"0.1"}, nil}}, v4 + "apiServer: {}\n",
 		},
 		"an argument with two values": {
-			v4, []Change{{"etcd.local.extraArgs.metrics", nil, []string{"a", "b"}}},
+			v4,
+			[]Change{{"etcd.local.extraArgs.metrics", nil, []string{"a", "b"}}},
 			v4 + "etcd:\n  local:\n    extraArgs: [{name: metrics, value: a}, {name: metrics, value: b}]\n",
 		},
 		"two values become one": {
@@ -46,7 +48,8 @@ func TestChangesOfAClusterConfiguration(t *testing.T) {
 			v4 + "scheduler:\n  extraArgs: [{name: x, value: c}, {name: v, value: '1'}]\n",
 		},
 		"arguments as a map": {
-			v3 + "apiServer:\n  extraArgs: {v: '2'}\n", []Change{{chance, nil, []string{"0.1"}}},
+			v3 + "apiServer:\n  extraArgs: {v: '2'}\n",
+			[]Change{{chance, nil, []string{"0.1"}}},
 			v3 + "apiServer:\n  extraArgs: {v: '2', goaway-chance: '0.1'}\n",
 		},
 		"the first argument of a map": {v3, []Change{{chance, nil, []string{"0.1"}}}, v3 + "apiServer:\n  extraArgs: {goaway-chance: '0.1'}\n"},

@@ -22,7 +22,7 @@ const (
 var (
 	argumentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 	gatePattern     = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
-	valuePattern    = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
+	valuePattern    = regexp.MustCompile(`^[[:graph:]]([[:print:]]*[[:graph:]])?$`)
 )
 
 // refused are arguments that belong to the cluster or its hosts, or on which Refit relies. A value

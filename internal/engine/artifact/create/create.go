@@ -38,7 +38,10 @@ func Payload(ctx context.Context, o Options) (Result, error) {
 	if err := o.check(); err != nil {
 		return Result{}, err
 	}
-	m := &builder{Options: o, payload: refitv1alpha1.ReleasePayload{Kubernetes: o.Kubernetes, ClusterConfiguration: o.ClusterConfiguration}, skipped: map[string]*Skipped{}, proven: map[string]bool{}}
+	m := &builder{
+		Options: o, payload: refitv1alpha1.ReleasePayload{Kubernetes: o.Kubernetes, ClusterConfiguration: o.ClusterConfiguration},
+		skipped: map[string]*Skipped{}, proven: map[string]bool{},
+	}
 	if err := artifact.ValidatePayload(m.payload); err != nil {
 		return Result{}, WrongOptionError{err}
 	}
