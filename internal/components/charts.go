@@ -41,7 +41,8 @@ func (r *Runner) collect(ctx context.Context) error {
 		return err
 	}
 	for i := range stored.Items {
-		if err := r.collectOne(ctx, &stored.Items[i], needed[stored.Items[i].Name]); client.IgnoreNotFound(err) != nil {
+		err := r.collectOne(ctx, &stored.Items[i], needed[stored.Items[i].Name])
+		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("cannot delete the chart %s: %w", stored.Items[i].Name, err)
 		}
 	}

@@ -107,20 +107,33 @@ func (r *Reconciler) ofRelease(ctx context.Context, object client.Object) []reco
 
 // ofRecord queues the components of a Helm release.
 func (r *Reconciler) ofRecord(ctx context.Context, object client.Object) []reconcile.Request {
-	names := map[string]bool{}
-	releases, err := r.releases(ctx)
-	if err != nil {
-		r.log.WarnContext(ctx, "Cannot list ClusterReleases", "error", err)
+	known := r.known.Load()
+	if known == nil {
+		if _, err := r.releases(ctx); err != nil {
+			r.log.WarnContext(ctx, "Cannot list ClusterReleases", "error", err)
+			return nil
+		}
+		known = r.known.Load()
 	}
-	for _, release := range releases.verified {
+	return requests((*known)[refitv1alpha1.HelmRelease{Namespace: object.GetNamespace(), Name: object.GetLabels()["name"]}])
+}
+
+// installedAs are the components of each Helm release, by name. A cluster has many records: reading
+// all ClusterReleases for each one would take minutes.
+type installedAs map[refitv1alpha1.HelmRelease]map[string]bool
+
+func installedAsOf(all releases) installedAs {
+	out := installedAs{}
+	for _, release := range all.verified {
 		for i := range release.components {
-			helm := release.components[i].Release
-			if helm.Namespace == object.GetNamespace() && helm.Name == object.GetLabels()["name"] {
-				names[release.components[i].Name] = true
+			c := &release.components[i]
+			if out[c.Release] == nil {
+				out[c.Release] = map[string]bool{}
 			}
+			out[c.Release][c.Name] = true
 		}
 	}
-	return requests(names)
+	return out
 }
 
 func requests(names map[string]bool) (out []reconcile.Request) {

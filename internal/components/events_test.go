@@ -1,12 +1,23 @@
 package components
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
 // Offers are computed again when a stage starts or ends, but not for every node.
@@ -42,5 +53,47 @@ func TestEventsOfOperations(t *testing.T) {
 	}
 	if got := ofOperation(t.Context(), operation(same)); len(got) != 1 || got[0].Name != "gateway" {
 		t.Errorf("queued %v", got)
+	}
+}
+
+// TestManyHelmRecords: a cluster has thousands of them, and each one is an event when the process
+// starts.
+func TestManyHelmRecords(t *testing.T) {
+	scheme, err := newScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := artifact.NewKey()
+	public, err := artifact.MarshalPublic(artifact.PublicOf(key).Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := t.TempDir()
+	if err := os.WriteFile(filepath.Join(keys, "release.pem"), public, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lists := 0
+	release := published(t, "release", key, refitv1alpha1.ComponentChart{Digest: "sha256:" + strings.Repeat("a", 64), Size: 1})
+	store := fake.NewClientBuilder().WithScheme(scheme).WithObjects(release).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			lists++
+			return c.List(ctx, list, options...)
+		},
+	}).Build()
+	r := NewReconciler(store, &rest.Config{}, Options{Keys: keys, Log: slog.New(slog.DiscardHandler)})
+	for n := range 100 {
+		record := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "queue", Name: fmt.Sprint("sh.helm.release.v1.queue.v", n), Labels: map[string]string{"owner": "helm", "name": "queue"},
+		}}
+		if got := r.ofRecord(t.Context(), record); len(got) != 1 || got[0].Name != "queue" {
+			t.Fatalf("queued %v", got)
+		}
+	}
+	other := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Labels: map[string]string{"name": "queue"}}}
+	if got := r.ofRecord(t.Context(), other); len(got) > 0 {
+		t.Errorf("queued %v for a Helm release of others", got)
+	}
+	if lists != 1 {
+		t.Errorf("the ClusterReleases are listed %d times", lists)
 	}
 }

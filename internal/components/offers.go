@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -53,6 +54,7 @@ type Reconciler struct {
 	source *source
 	log    *slog.Logger
 	now    func() time.Time
+	known  atomic.Pointer[installedAs] // as last read
 }
 
 func newScheme() (*runtime.Scheme, error) {
@@ -96,8 +98,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // stall reports why the status of a component cannot be computed. What was computed before stays.
 func (r *Reconciler) stall(ctx context.Context, c *refitv1alpha1.Component, cause error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() != nil { // the process ends
+		return nil //nolint:nilerr // the caller returns the cause
 	}
 	status := *c.Status.DeepCopy()
 	r.condition(&status, c, refitv1alpha1.ConditionStalled, metav1.ConditionTrue, "OffersNotComputed", node.Redact(cause.Error()))

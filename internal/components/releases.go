@@ -63,6 +63,8 @@ func (r *Reconciler) releases(ctx context.Context) (out releases, err error) {
 	slices.SortStableFunc(out.verified, func(a, b verified) int {
 		return cmp.Or(compareVersions(a.kubernetes, b.kubernetes), strings.Compare(a.ref.Name, b.ref.Name))
 	})
+	known := installedAsOf(out)
+	r.known.Store(&known)
 	return out, nil
 }
 

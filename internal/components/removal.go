@@ -30,7 +30,7 @@ func (r *Reconciler) removal(ctx context.Context, v *view, all releases) ([]refi
 		if in.Component.Release != v.release.Component.Release { // that version is of another Helm release
 			continue
 		}
-		in.Archive, _ = r.source.chart(ctx, in.Component.Chart) //nolint:errcheck // only a warning depends on it
+		in.Archive, _ = r.source.chart(ctx, in.Component.Chart) // only a warning depends on it
 		found, err := offer.Compute(ctx, v.cluster, in)
 		if err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 // The Secret with the key of digests that cover values from Secrets. Digests are public: without a
 // key, a value that is easy to guess could be found by trying.
 const (
-	keySecret  = "refit-digest-key"
+	keySecret  = "refit-digest-key" //nolint:gosec // a name
 	keyOfKey   = "key"
 	digestSize = 32
 )

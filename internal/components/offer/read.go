@@ -37,7 +37,7 @@ func Read(ctx context.Context, s Source, change Change) (Input, error) {
 	in := Input{Component: change.Component, Action: change.Action}
 	if change.Action == component.Remove { // values do not matter, and the chart may not exist any more
 		in.Capabilities.Kubernetes = change.Kubernetes
-		in.Archive, _ = s.Chart(ctx) //nolint:errcheck // only a warning depends on it
+		in.Archive, _ = s.Chart(ctx) // only a warning depends on it
 		err := ReadRelease(ctx, s.Reader, s.Helm, &in)
 		return in, err
 	}

@@ -151,7 +151,7 @@ func save(ctx context.Context, r *Run, _ component.Step) error {
 		return err
 	}
 	s := &saved{
-		Component: r.Component, From: in.From, Values: found.Upgrade.Values, Secret: in.Secret, Capabilities: in.Capabilities,
+		Component: r.Component, From: in.From, Values: found.Upgrade.Values, Hidden: in.Secret, Capabilities: in.Capabilities,
 		Deletions: found.Upgrade.Deletions, Created: found.Created,
 	}
 	if s.Existed, err = r.helm().Existed(ctx, found.Created); err != nil {

@@ -68,7 +68,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 	}
 	r.saved, err = readSaved(ctx, r.client, r.Owner)
 	if r.saved != nil {
-		r.secret = r.saved.Secret
+		r.secret = r.saved.Hidden
 	}
 	return err
 }

@@ -41,8 +41,8 @@ type saved struct {
 	Component refitv1alpha1.ReleaseComponent `json:"component"`
 	From      string                         `json:"from,omitempty"`
 	Values    map[string]any                 `json:"values,omitempty"`
-	// Secret are the texts of those values that come from Secrets.
-	Secret       []string          `json:"secret,omitempty"`
+	// Hidden are the texts of those values that come from Secrets.
+	Hidden       []string          `json:"hidden,omitempty"`
 	Capabilities helm.Capabilities `json:"capabilities"`
 	// Revision is what the waves start from and a rollback returns to. It has no CRDs.
 	Revision int `json:"revision,omitempty"`

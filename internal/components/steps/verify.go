@@ -118,7 +118,7 @@ func (r *Run) images(ctx context.Context, rendering helm.Rendering) error {
 func notInjected(pod *corev1.Pod, workload *unstructured.Unstructured) []corev1.Container {
 	var names []any
 	for _, field := range []string{"initContainers", "containers"} {
-		list, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", field) //nolint:errcheck // no list has no names
+		list, _, _ := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", field)
 		for _, item := range list {
 			if c, ok := item.(map[string]any); ok {
 				names = append(names, c["name"])

@@ -268,19 +268,16 @@ func TestANewCRDIsDeletedOnlyIfItIsOursAndEmpty(t *testing.T) {
 	if r := restore(l.actor(&apiserver.Killer{})); len(r.Deleted) != 0 || len(r.Kept) != 1 {
 		t.Errorf("without a guard: %+v", r)
 	}
-	guard = func(context.Context, []string) error {
-		l.create(t, added, l.object(added, "v1", "before-the-guard", nil))
-		return nil
-	}
+	guarded := func([]string) { l.create(t, added, l.object(added, "v1", "before-the-guard", nil)) }
+	guard = func(ctx context.Context, names []string) error { guarded(names); return ctx.Err() }
 	if r := restore(l.actor(&apiserver.Killer{})); len(r.Deleted) != 0 || len(r.Kept) != 1 || r.Kept[0].Objects != 1 {
 		t.Errorf("with an object that was created after the first count: %+v", r)
 	}
 	must(t, objects.Delete(t.Context(), "before-the-guard", metav1.DeleteOptions{}))
-	guard = func(_ context.Context, names []string) error {
+	guarded = func(names []string) {
 		if len(names) != 1 || names[0] != added.Name {
 			t.Errorf("the guard is for %q", names)
 		}
-		return nil
 	}
 	touched := func() { l.edit(added.Name, func(d *crd.Definition) { d.Labels = map[string]string{"theirs": "1"} }) }
 	intruded := l.intruded(func() {
