@@ -38,9 +38,8 @@ const (
 	failedInterval = 2 * time.Minute
 	// busyInterval is how often a component that is being upgraded is read.
 	busyInterval = 15 * time.Second
-	// maxOffers and maxVersion are limits of the API. Only a chart of somebody else has a longer
-	// version.
-	maxOffers, maxVersion = 16, 64
+	// maxOffers is a limit of the API.
+	maxOffers = 16
 )
 
 // HelmRecords selects the Secrets in which Helm records releases.

@@ -95,7 +95,7 @@ func (r *Reconciler) readInstalled(ctx context.Context, v *view, signed refitv1a
 	status.Owner = cmp.Or(v.release.Owner, refitv1alpha1.OwnerNone)
 	if d := v.release.Deployed; d != nil {
 		status.Installed = &refitv1alpha1.InstalledComponent{
-			Version: refitv1alpha1.Clip(d.ChartVersion, maxVersion), Namespace: signed.Release.Namespace, Name: signed.Release.Name,
+			Version: v.release.From, Namespace: signed.Release.Namespace, Name: signed.Release.Name,
 			Revision: int64(d.Revision), Pending: v.release.Pending != "",
 		}
 	}

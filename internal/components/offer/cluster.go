@@ -221,7 +221,7 @@ func ReadRelease(ctx context.Context, reader client.Client, release *helm.Client
 	if _, ours := newest.Mark(); strings.HasPrefix(newest.Status, "pending") && !ours {
 		in.Pending = fmt.Sprintf("revision %d is %s", newest.Revision, newest.Status)
 	}
-	in.Deployed, in.From = &deployed, deployed.ChartVersion
+	in.Deployed, in.From = &deployed, component.ShortVersion(deployed.ChartVersion)
 	in.Owner, err = OwnerOf(ctx, reader, &deployed, deployed.Objects, in.Component.Release.Namespace)
 	return err
 }

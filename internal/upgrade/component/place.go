@@ -158,8 +158,11 @@ func (p *placement) place(name string, installed []Installed) error {
 	}
 	from := installed[at].Version // as its chart has it
 	current, err := parseVersion(from)
-	if err != nil {
-		return fmt.Errorf("component %s: %w", name, err)
+	if err != nil { // somebody else's chart has it
+		p.noPath = append(p.noPath, NoPath{
+			Component: name, Kubernetes: p.hops[0].Kubernetes, Message: fmt.Sprintf("the installed version of %s cannot be compared: %v", name, err),
+		})
+		return nil
 	}
 	for hop := range p.hops {
 		if matrix.Fits(current, p.kubernetes[hop+1]) && !p.isFirst(target, hop, current, matrix) {

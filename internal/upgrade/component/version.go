@@ -2,6 +2,7 @@ package component
 
 import (
 	"fmt"
+	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
@@ -10,6 +11,19 @@ import (
 func ValidateVersion(text string) error {
 	_, err := parseVersion(text)
 	return err
+}
+
+// maxVersion is the limit of the API. Only a chart of somebody else has a longer version.
+const maxVersion = 64
+
+// ShortVersion returns a version that fits the API and can still be compared: without its build
+// metadata, and then without the end of its pre-release.
+func ShortVersion(text string) string {
+	if len(text) <= maxVersion {
+		return text
+	}
+	text, _, _ = strings.Cut(text, "+")
+	return strings.TrimRight(text[:min(len(text), maxVersion)], ".-")
 }
 
 // Older reports whether a version precedes another one. Both must be valid.

@@ -81,10 +81,7 @@ func (w *wanting) addBridges() error {
 	for _, o := range p.offers[w.name] {
 		if w.installed != "" {
 			installed, err := parseVersion(w.installed)
-			if err != nil {
-				return err
-			}
-			if !installed.LessThan(o.version) {
+			if err != nil || !installed.LessThan(o.version) {
 				continue
 			}
 		}

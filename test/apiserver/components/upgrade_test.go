@@ -3,12 +3,16 @@
 package components
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/helm"
 )
 
 func TestUpgradeByOrder(t *testing.T) {
@@ -34,6 +38,25 @@ func TestUpgradeByOrder(t *testing.T) {
 	must(t, m.client.Get(t.Context(), client.ObjectKey{Namespace: m.name, Name: m.name + "-settings"}, &settings))
 	if settings.Data["version"] != "2.0.0" {
 		t.Errorf("the settings are %v", settings.Data)
+	}
+}
+
+// TestAnInstalledVersionThatIsLongerThanTheAPIPermits: the chart of somebody else has one.
+func TestAnInstalledVersionThatIsLongerThanTheAPIPermits(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	dir := filepath.Join(t.TempDir(), "made")
+	must(t, os.CopyFS(dir, os.DirFS("testdata/made-1")))
+	file := filepath.Join(dir, "Chart.yaml")
+	content, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(content), "version: 1.0.0", "version: 1.0.0+"+strings.Repeat("a", 80), 1)), 0o600))
+	archive, err := helm.Pack(dir)
+	must(t, err)
+	m.install(archive, nil)
+	m.order(m.offer())
+	if u := m.ended(refitv1alpha1.ComponentSucceeded); !strings.HasPrefix(u.Status.From, "1.0.0+aaa") {
+		t.Errorf("from %q", u.Status.From)
 	}
 }
 
