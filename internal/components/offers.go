@@ -38,6 +38,8 @@ const (
 	failedInterval = 2 * time.Minute
 	// busyInterval is how often a component that is being upgraded is read.
 	busyInterval = 15 * time.Second
+	// stallTimeout bounds the report of a computation that took too long.
+	stallTimeout = 10 * time.Second
 	// maxOffers is a limit of the API.
 	maxOffers = 16
 )
@@ -97,8 +99,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // stall reports why the status of a component cannot be computed. What was computed before stays.
 func (r *Reconciler) stall(ctx context.Context, c *refitv1alpha1.Component, cause error) error {
-	if ctx.Err() != nil { // the process ends
-		return nil //nolint:nilerr // the caller returns the cause
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stallTimeout)
+		defer cancel()
+		ctx, cause = bounded, fmt.Errorf("what the ClusterReleases change cannot be computed in time: %w", cause)
+	case ctx.Err() != nil: // the process ends
+		return nil
 	}
 	status := *c.Status.DeepCopy()
 	r.condition(&status, c, refitv1alpha1.ConditionStalled, metav1.ConditionTrue, "OffersNotComputed", node.Redact(cause.Error()))

@@ -1,6 +1,7 @@
 package components
 
 import (
+	"context"
 	"crypto/ed25519"
 	"encoding/json"
 	"log/slog"
@@ -67,6 +68,25 @@ func TestAComponentThatCannotBeRead(t *testing.T) {
 	}
 	if len(c.Status.Offers) != 1 || c.Status.ObservedGeneration != 0 {
 		t.Errorf("the status is %+v", c.Status)
+	}
+}
+
+// TestAComponentThatTakesTooLong: its reconcile is ended, and the next one as well.
+func TestAComponentThatTakesTooLong(t *testing.T) {
+	scheme, err := newScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &refitv1alpha1.Component{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	store := fake.NewClientBuilder().WithScheme(scheme).WithObjects(c).WithStatusSubresource(c).Build()
+	r := NewReconciler(store, &rest.Config{}, Options{Log: slog.New(slog.DiscardHandler)})
+	ended, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	if err := r.stall(ended, c, ended.Err()); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Get(t.Context(), client.ObjectKey{Name: name}, c); err != nil || !meta.IsStatusConditionTrue(c.Status.Conditions, refitv1alpha1.ConditionStalled) {
+		t.Errorf("%+v, %v", c.Status, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package components
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -55,7 +56,7 @@ func (r *Reconciler) view(ctx context.Context, c *refitv1alpha1.Component) (*vie
 	if err != nil {
 		return nil, fmt.Errorf("cannot create clients: %w", err)
 	}
-	v.cluster = offer.Cluster{Reader: fresh, CRDs: judge}
+	v.cluster = offer.Cluster{Reader: fresh, CRDs: &judgeOnce{judge: judge, reports: map[string]*crd.Report{}}}
 	v.user, _, err = offer.UserValues(ctx, r.client, &c.Spec)
 	switch {
 	case errors.Is(err, offer.ErrValuesMissing):
@@ -73,6 +74,32 @@ func (r *Reconciler) view(ctx context.Context, c *refitv1alpha1.Component) (*vie
 		}
 	}
 	return v, nil
+}
+
+// judgeOnce judges each definition once: most offers of a component have the same CRDs, and a
+// cluster can have many objects.
+type judgeOnce struct {
+	judge   offer.Judge
+	reports map[string]*crd.Report
+}
+
+func (j *judgeOnce) Definitions(ctx context.Context, names ...string) (map[string]*crd.Definition, error) {
+	return j.judge.Definitions(ctx, names...)
+}
+
+func (j *judgeOnce) Judge(ctx context.Context, definition *crd.Definition) (*crd.Report, error) {
+	key, err := json.Marshal(definition)
+	if err != nil {
+		return nil, fmt.Errorf("cannot compare the CRD %s: %w", definition.Name, err)
+	}
+	if known := j.reports[string(key)]; known != nil {
+		return known, nil
+	}
+	report, err := j.judge.Judge(ctx, definition)
+	if err == nil {
+		j.reports[string(key)] = report
+	}
+	return report, err
 }
 
 // readInstalled reads the Helm release of a component.
