@@ -101,6 +101,12 @@ func (c *Cluster) Endpoint() string { return c.s.endpoint() }
 // Gateway returns the machine's address on the bridge of the cluster.
 func (c *Cluster) Gateway() netip.Addr { return c.s.gateway() }
 
+// PodSubnet returns the addresses of the Pods.
+func (c *Cluster) PodSubnet() netip.Prefix { return c.s.podSubnet() }
+
+// ServiceSubnet returns the addresses of the Services.
+func (c *Cluster) ServiceSubnet() netip.Prefix { return netip.MustParsePrefix(serviceSubnet) }
+
 // Nodes returns the nodes of the cluster, control plane nodes first.
 func (c *Cluster) Nodes() []*Node {
 	var nodes []*Node
