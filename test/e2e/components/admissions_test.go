@@ -4,14 +4,16 @@ package components
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/refit-dev/refit/test/e2e/bed"
 )
@@ -30,15 +32,23 @@ type admission struct {
 
 const admissionInterval = 100 * time.Millisecond
 
-// admit starts to create objects of a resource in the namespace default.
-func (s *site) admit(t *testing.T, resource schema.GroupVersionResource, kind string, spec map[string]any) *admissions {
+// admitted returns an object in the namespace default that only dry runs create.
+func admitted(apiVersion, kind string, spec map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": "admitted", "namespace": "default"}, "spec": spec,
+	}}
+}
+
+// thing is an object that the freeze of the made chart denies.
+var thing = admitted("made.test/v1", "Thing", map[string]any{"size": int64(1)})
+
+// admit starts to create an object as the user of a client.
+func admit(t *testing.T, client dynamic.Interface, object *unstructured.Unstructured) *admissions {
 	t.Helper()
 	a := &admissions{}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": resource.GroupVersion().String(), "kind": kind, "metadata": map[string]any{"name": "admitted", "namespace": "default"}, "spec": spec,
-	}}
+	resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
 	running.Go(func() {
 		for tick := time.NewTicker(admissionInterval); ctx.Err() == nil; {
 			select {
@@ -48,7 +58,7 @@ func (s *site) admit(t *testing.T, resource schema.GroupVersionResource, kind st
 					started := time.Now()
 					short, done := bed.Soon(ctx)
 					defer done()
-					_, err := s.Objects.Resource(resource).Namespace("default").Create(short, object.DeepCopy(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+					_, err := client.Resource(resource).Namespace(object.GetNamespace()).Create(short, object.DeepCopy(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 					a.mu.Lock()
 					defer a.mu.Unlock()
 					a.results = append(a.results, admission{started, err})
@@ -80,37 +90,37 @@ func (a *admissions) between(from, to time.Time) (all int, failed []admission) {
 // admitThings creates objects that the freeze of the made chart denies.
 func (s *site) admitThings(t *testing.T) *admissions {
 	t.Helper()
-	resource := schema.GroupVersionResource{Group: "made.test", Version: "v1", Resource: "things"}
-	return s.admit(t, resource, "Thing", map[string]any{"size": int64(1)})
+	return admit(t, s.Objects, thing)
 }
 
 // admitSets creates objects that the webhooks of LeaderWorkerSet admit.
 func (s *site) admitSets(t *testing.T) *admissions {
 	t.Helper()
-	resource := schema.GroupVersionResource{Group: "leaderworkerset.x-k8s.io", Version: "v1", Resource: "leaderworkersets"}
 	container := map[string]any{"name": "main", "image": "main"}
-	return s.admit(t, resource, "LeaderWorkerSet", map[string]any{"leaderWorkerTemplate": map[string]any{
+	return admit(t, s.Objects, admitted("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", map[string]any{"leaderWorkerTemplate": map[string]any{
 		"workerTemplate": map[string]any{"spec": map[string]any{"containers": []any{container}}},
-	}})
+	}}))
 }
 
-// wasFrozen fails unless the last upgrade of the made chart denied changes, and nothing else did.
-func (s *site) wasFrozen(t *testing.T, a *admissions) {
+// wasFrozen fails unless the last upgrade of a component denied changes, and nothing else did. It
+// returns how long they were denied.
+func (s *site) wasFrozen(t *testing.T, component string, a *admissions) time.Duration {
 	t.Helper()
-	status := s.upgrade(t, made).Status
+	status := s.upgrade(t, component).Status
 	all, failed := a.between(status.StartTime.Time, status.CompletionTime.Time)
-	denied := 0
+	var denied []time.Time
 	for _, result := range failed {
-		if strings.Contains(result.err.Error(), "refit-freeze-made") {
-			denied++
+		if strings.Contains(result.err.Error(), "refit-freeze-"+component) {
+			denied = append(denied, result.at)
 		} else {
 			t.Errorf("not denied by the freeze: %v", result.err)
 		}
 	}
-	t.Logf("the freeze denied %d of %d requests", denied, all)
-	if denied == 0 {
-		t.Error("the freeze denied nothing")
+	t.Logf("the freeze denied %d of %d requests", len(denied), all)
+	if len(denied) == 0 {
+		t.Fatal("the freeze denied nothing")
 	}
+	return slices.MaxFunc(denied, time.Time.Compare).Sub(slices.MinFunc(denied, time.Time.Compare))
 }
 
 // show prints how many admissions failed in a period.

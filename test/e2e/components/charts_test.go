@@ -3,7 +3,9 @@
 package components
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,7 +37,7 @@ const fluxLabels = `labels.helm\.toolkit\.fluxcd\.io/name=fluxed,labels.helm\.to
 // installCharts installs the old versions with Helm, as a user does, and creates their objects.
 func (s *site) installCharts(t *testing.T) {
 	t.Helper()
-	for _, addon := range []builder.Addon{s.metrics[0], s.lws[0], s.kueue[0]} {
+	for _, addon := range s.before {
 		must(t, s.LoadImages(t.Context(), addon.Archives))
 	}
 	install := func(namespace, name, chart string, flags ...string) {
@@ -43,12 +45,16 @@ func (s *site) installCharts(t *testing.T) {
 	}
 	install(made, made, s.made[0], "--set=greeting=hello")
 	install(fluxed, fluxed, s.made[0], "--set="+fluxLabels)
-	install("kube-system", metricsServer, s.metrics[0].Chart,
-		"--set=image.tag="+tagOf(s.metrics[0]), "--set-json=args="+userArgs, "--set-json=resources="+userResources)
-	install(lwsNamespace, lws, s.lws[0].Chart,
-		"--set=image.manager.tag="+tagOf(s.lws[0]), "--set=image.manager.pullPolicy=IfNotPresent", "--set-json=resources="+userResources,
+	install("kube-system", metricsServer, s.before[metricsServer].Chart,
+		"--set=image.tag="+tagOf(s.before[metricsServer]), "--set-json=args="+userArgs, "--set-json=resources="+userResources)
+	install(lwsNamespace, lws, s.before[lws].Chart,
+		"--set=image.manager.tag="+tagOf(s.before[lws]), "--set=image.manager.pullPolicy=IfNotPresent", "--set-json=resources="+userResources,
 		fmt.Sprintf("--set=replicaCount=%d", s.replicas()))
-	install(kueueNamespace, kueue, s.kueue[0].Chart, "--set="+kueueImage+tagOf(s.kueue[0]), "--set-json=controllerManager.manager.resources="+userResources)
+	install(kueueNamespace, kueue, s.before[kueue].Chart,
+		"--set="+kueueImage+tagOf(s.before[kueue]), "--set-json=controllerManager.manager.resources="+userResources)
+	if addon, has := s.before[liqo]; has {
+		s.installLiqo(t, s.Cluster, addon)
+	}
 	s.installed = s.releases(t)
 	s.createObjects(t)
 }
@@ -58,12 +64,12 @@ func (s *site) replicas() int { return s.Spec().Workers }
 
 func tagOf(addon builder.Addon) string { return "v" + addon.Version }
 
-// componentsFile writes the file of a publisher. The matrix excludes LeaderWorkerSet 0.7 from the
+// componentsFile writes the file of a publisher, with Liqo if the site has it. The matrix excludes LeaderWorkerSet 0.7 from the
 // newer Kubernetes, so that its upgrade precedes the control plane.
 func (s *site) componentsFile(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "components.yaml")
-	must(t, os.WriteFile(file, fmt.Appendf(nil, `components:
+	text := fmt.Appendf(nil, `components:
 - name: made
   chart: %[1]s
   release: {namespace: made, name: made}
@@ -99,13 +105,23 @@ func (s *site) componentsFile(t *testing.T) string {
   chart: %[1]s
   release: {namespace: fluxed, name: fluxed}
   values: {image: %[2]s}
-`, s.made[1], versions.BusyboxImage, s.lws[1].Chart, tagOf(s.lws[1]), s.metrics[1].Chart, tagOf(s.metrics[1]), s.kueue[1].Chart, tagOf(s.kueue[1])), 0o644))
+`, s.made[1], versions.BusyboxImage, s.after[lws].Chart, tagOf(s.after[lws]), s.after[metricsServer].Chart, tagOf(s.after[metricsServer]),
+		s.after[kueue].Chart, tagOf(s.after[kueue]))
+	if addon, has := s.after[liqo]; has {
+		_, list, _ := bytes.Cut(liqoFile(t, addon), []byte("components:\n"))
+		text = append(text, list...)
+	}
+	must(t, os.WriteFile(file, text, 0o644))
 	return file
 }
 
 // archives are the images of the new versions.
 func (s *site) archives() []string {
-	return slices.Concat([]string{s.busyboxArchive}, s.metrics[1].Archives, s.lws[1].Archives, s.kueue[1].Archives)
+	archives := []string{s.busyboxArchive}
+	for _, name := range slices.Sorted(maps.Keys(s.after)) {
+		archives = append(archives, s.after[name].Archives...)
+	}
+	return archives
 }
 
 // adopt creates the Components of the user. The release of Flux stays with Flux.
@@ -136,4 +152,7 @@ kind: Component
 metadata: {name: fluxed}
 spec: {manage: Observe}
 `, userArgs, userResources, userResources, s.replicas(), userResources, greeting), "apply", "--server-side", "--filename=-")
+	if _, has := s.before[liqo]; has {
+		s.adoptLiqo(t, liqoValues(s.Cluster))
+	}
 }

@@ -15,24 +15,26 @@ import (
 
 // TestComponents upgrades the components of a small cluster with Kubernetes.
 func TestComponents(t *testing.T) {
-	upgradeWithKubernetes(t, cluster.Spec{Name: "cesmall", Workers: 1, Kubernetes: older})
+	upgradeWithKubernetes(t, cluster.Spec{Name: "cesmall", Workers: 1, Kubernetes: older}, metricsServer, lws, kueue)
 }
 
-// TestComponentsHighlyAvailable upgrades the components of a cluster with three control planes.
+// TestComponentsHighlyAvailable upgrades the components of a cluster with three control planes, and
+// Liqo, which has no peers there.
 func TestComponentsHighlyAvailable(t *testing.T) {
-	upgradeWithKubernetes(t, cluster.Spec{Name: "ceha", ControlPlanes: 3, Workers: 2, Kubernetes: older})
+	upgradeWithKubernetes(t, cluster.Spec{Name: "ceha", ControlPlanes: 3, Workers: 2, Kubernetes: older}, metricsServer, lws, kueue, liqo)
 }
 
 // upgradeWithKubernetes upgrades components that a user has installed with Helm. The first attempt
 // fails in the verification of one of them and is rolled back; the second one succeeds.
-func upgradeWithKubernetes(t *testing.T, spec cluster.Spec) {
+func upgradeWithKubernetes(t *testing.T, spec cluster.Spec, addons ...string) {
 	t.Helper()
 	begun := time.Now()
-	s := newSite(t, spec)
+	s := newSite(t, spec, addons...)
 	s.installCharts(t)
 	r := s.CreateComponentsRelease(t, newer, s.componentsFile(t), s.archives()...)
 	s.adopt(t, "wrong")
-	s.offered(t)
+	components := append([]string{made, fluxed}, addons...)
+	s.offered(t, components...)
 	before := s.userObjects(t)
 	t.Logf("cluster, Refit and add-ons after %.0f s", time.Since(begun).Seconds())
 
@@ -48,9 +50,9 @@ func upgradeWithKubernetes(t *testing.T, spec cluster.Spec) {
 	frozen, admitted := s.admitThings(t), s.admitSets(t)
 	up := s.Upgrade(t, newer)
 	s.isRolledBack(t, before)
-	s.wasFrozen(t, frozen)
+	s.wasFrozen(t, made, frozen)
 	s.adopt(t, "hello")
-	s.offered(t)
+	s.offered(t, components...)
 	must(t, mentions(s.RunRefit(t, "retry"), "component made at verify"))
 	changed := s.reaches(t, refitv1alpha1.PhaseAwaitingApproval) // the plan covers the values
 	s.RunRefit(t, "approve", "--plan", changed.Status.Plan.ProposedHash)
@@ -58,7 +60,7 @@ func upgradeWithKubernetes(t *testing.T, spec cluster.Spec) {
 	show(t, "components_upgrade", time.Since(up.Started).Seconds(), "s")
 
 	s.isUpgraded(t, before)
-	s.wasFrozen(t, frozen)
+	s.wasFrozen(t, made, frozen)
 	s.IsAt(t, r)
 	s.showFigures(t, admitted)
 	show(t, "components_test", time.Since(begun).Seconds(), "s")
@@ -70,9 +72,12 @@ func (s *site) isUpgraded(t *testing.T, before map[string]string) {
 	u := s.reaches(t, refitv1alpha1.PhaseSucceeded)
 	must(t, inOrder(u.Status.Plan.Stages))
 	s.has(t, made, "made-2.0.0")
-	s.has(t, lws, "lws-"+s.lws[1].Version)
-	s.has(t, metricsServer, "metrics-server-"+s.metrics[1].Version)
-	s.has(t, kueue, "kueue-"+s.kueue[1].Version)
+	for name, addon := range s.after {
+		s.has(t, name, name+"-"+addon.Version)
+	}
+	if addon, has := s.after[liqo]; has {
+		must(t, until(t.Context(), "Liqo to run its new images only", checkTimeout, s.runsOnly(tagOf(addon))))
+	}
 	if got, want := s.releases(t)[fluxed], s.installed[fluxed]; got != want {
 		t.Errorf("the release of Flux is %+v, want %+v", got, want)
 	}
@@ -80,6 +85,7 @@ func (s *site) isUpgraded(t *testing.T, before map[string]string) {
 	must(t, unchanged(before, after))
 	show(t, "components_objects_kept", float64(len(after)), "objects")
 	s.nothingFrozen(t)
+	s.creates(t, thing)
 
 	args := s.kubectl(t, "", "get", "deployment", metricsServer, "--namespace=kube-system", "--output=jsonpath={.spec.template.spec.containers[0].args}")
 	must(t, mentions(string(args), "--kubelet-insecure-tls", "--metric-resolution=20s"))

@@ -5,6 +5,7 @@ package components
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,13 +23,9 @@ const maxMemory = 250
 func (s *site) showFigures(t *testing.T, admitted *admissions) {
 	t.Helper()
 	took := map[string]float64{}
-	for _, name := range []string{made, lws, metricsServer} {
-		status := s.upgrade(t, name).Status
-		took[name] = status.CompletionTime.Sub(status.StartTime.Time).Seconds()
+	for _, name := range append(slices.Sorted(maps.Keys(s.after)), made) {
+		took[name] = s.showSteps(t, name)
 		show(t, "components_upgrade_"+strings.ReplaceAll(name, "-", "_"), took[name], "s")
-		for _, step := range status.Steps {
-			t.Logf("%s: %s took %s", name, step.Name, step.CompletionTime.Sub(step.StartTime.Time))
-		}
 	}
 	upgraded := s.upgrade(t, lws).Status
 	for _, failed := range admitted.show(t, "components_admissions", upgraded.StartTime.Time, upgraded.CompletionTime.Time) {
@@ -36,6 +33,16 @@ func (s *site) showFigures(t *testing.T, admitted *admissions) {
 	}
 	s.showMemory(t)
 	s.compareWithHelm(t, took, admitted)
+}
+
+// showSteps logs how long each step of the last upgrade of a component took, and returns the sum.
+func (s *site) showSteps(t *testing.T, name string) (seconds float64) {
+	t.Helper()
+	status := s.upgrade(t, name).Status
+	for _, step := range status.Steps {
+		t.Logf("%s: %s took %s", name, step.Name, step.CompletionTime.Sub(step.StartTime.Time))
+	}
+	return status.CompletionTime.Sub(status.StartTime.Time).Seconds()
 }
 
 // showMemory prints the peak of the resident memory of refit-components, from its processes on the
@@ -78,14 +85,14 @@ func (s *site) showMemory(t *testing.T) {
 // rolled back to the revision of its adoption, which has no CRD that Helm could delete.
 func (s *site) compareWithHelm(t *testing.T, took map[string]float64, admitted *admissions) {
 	t.Helper()
-	_, bare := s.bare(t, metricsServer, "kube-system", s.installed[metricsServer].Revision, s.metrics[1].Chart,
-		"--set=image.tag="+tagOf(s.metrics[1]), "--set-json=args="+userArgs, "--set-json=resources="+userResources)
+	_, bare := s.bare(t, metricsServer, "kube-system", s.installed[metricsServer].Revision, s.after[metricsServer].Chart,
+		"--set=image.tag="+tagOf(s.after[metricsServer]), "--set-json=args="+userArgs, "--set-json=resources="+userResources)
 	if limit := 1.25*bare + 10; took[metricsServer] > limit {
 		t.Errorf("the upgrade of metrics-server took %.0f s, the limit is %.0f s", took[metricsServer], limit)
 	}
 	adopted, err := strconv.Atoi(s.installed[lws].Revision)
 	must(t, err)
-	begun, _ := s.bare(t, lws, lwsNamespace, strconv.Itoa(adopted+1), s.lws[1].Chart, "--set=image.manager.tag="+tagOf(s.lws[1]),
+	begun, _ := s.bare(t, lws, lwsNamespace, strconv.Itoa(adopted+1), s.after[lws].Chart, "--set=image.manager.tag="+tagOf(s.after[lws]),
 		"--set=image.manager.pullPolicy=IfNotPresent", "--set-json=resources="+userResources, fmt.Sprintf("--set=replicaCount=%d", s.replicas()))
 	admitted.show(t, "components_bare_admissions", begun, time.Now())
 }

@@ -10,16 +10,18 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/test/e2e/bed"
 )
 
 // offered waits until refit-components has computed what the ClusterRelease changes in each
 // component, for the current values.
-func (s *site) offered(t *testing.T) {
+func (s *site) offered(t *testing.T, components ...string) {
 	t.Helper()
 	begun := time.Now()
-	for _, name := range []string{made, lws, metricsServer, kueue, fluxed} {
+	for _, name := range components {
 		must(t, until(t.Context(), "an offer of "+name, checkTimeout, func(ctx context.Context) error {
 			c, err := bed.Get[refitv1alpha1.Component](ctx, s.Bed, bed.Components, name)
 			if err != nil {
@@ -79,13 +81,19 @@ func (s *site) upgrade(t *testing.T, name string) *refitv1alpha1.ComponentUpgrad
 	return u
 }
 
-// nothingFrozen fails if a freeze is left, and creates what was denied during it.
+// nothingFrozen fails if a freeze is left.
 func (s *site) nothingFrozen(t *testing.T) {
 	t.Helper()
 	kinds := "validatingadmissionpolicies,validatingadmissionpolicybindings"
 	if left := strings.TrimSpace(string(s.kubectl(t, "", "get", kinds, "--selector=refit.dev/freeze", "--output=name"))); left != "" {
 		t.Errorf("a freeze is left: %s", left)
 	}
-	const thing = "apiVersion: made.test/v1\nkind: Thing\nmetadata: {name: thawed, namespace: default}\nspec: {size: 1}\n"
-	s.kubectl(t, thing, "create", "--filename=-", "--dry-run=server")
+}
+
+// creates fails unless the user may create an object, which a freeze denied.
+func (s *site) creates(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	manifest, err := object.MarshalJSON()
+	must(t, err)
+	s.kubectl(t, string(manifest), "create", "--filename=-", "--dry-run=server")
 }

@@ -28,6 +28,7 @@ func (s *site) isRolledBack(t *testing.T, before map[string]string) {
 
 	s.has(t, made, "made-1.0.0")
 	s.nothingFrozen(t)
+	s.creates(t, thing)
 	must(t, unchanged(before, s.userObjects(t)))
 	left := string(s.kubectl(t, "", "get", "configmaps,jobs,pods,deployments", "--namespace="+made, "--output=name"))
 	if strings.Contains(left, "only-2") || strings.Contains(left, "check") || !strings.Contains(left, "only-1") {

@@ -21,23 +21,24 @@ import (
 // site is a cluster with Refit, refit-components, and add-ons that a user has installed with Helm.
 type site struct {
 	*bed.Site
-	helm                string
-	metrics, lws, kueue [2]builder.Addon // before and after
-	made                [2]string        // directories of the chart
-	busyboxArchive      string
+	helm           string
+	before, after  map[string]builder.Addon // by name
+	made           [2]string                // directories of the chart
+	busyboxArchive string
 	// installed are the revisions of the user's Helm releases.
 	installed map[string]helmRelease
 }
 
-// newSite creates a cluster and installs Refit with refit-components.
-func newSite(t *testing.T, spec cluster.Spec) *site {
+// newSite creates a cluster and installs Refit with refit-components. The add-ons are built before.
+func newSite(t *testing.T, spec cluster.Spec, addons ...string) *site {
 	t.Helper()
-	s := &site{}
-	for name, to := range map[string]*[2]builder.Addon{"metrics-server": &s.metrics, "lws": &s.lws, "kueue": &s.kueue} {
-		to[0], to[1] = bed.Addon(t, name)
-	}
-	for i := range s.lws {
-		s.lws[i].Chart = graceful(t, s.lws[i].Chart)
+	s := &site{before: map[string]builder.Addon{}, after: map[string]builder.Addon{}}
+	for _, name := range addons {
+		before, after := bed.Addon(t, name)
+		if name == lws {
+			before.Chart, after.Chart = graceful(t, before.Chart), graceful(t, after.Chart)
+		}
+		s.before[name], s.after[name] = before, after
 	}
 	var err error
 	s.helm, err = testbed.Builder(t).Helm(context.WithoutCancel(t.Context()))
