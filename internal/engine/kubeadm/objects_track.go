@@ -33,6 +33,9 @@ func TrackObjects(ctx context.Context, client kubernetes.Interface, dir, phase s
 		return err
 	}
 	failed := run()
+	if failed == nil && phase == PhaseAddon {
+		failed = records.keepAffinity(ctx, client)
+	}
 	if err := records.end(ctx, client, phase); err != nil {
 		return errors.Join(failed, err)
 	}
