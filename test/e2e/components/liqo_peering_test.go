@@ -39,13 +39,23 @@ func newPeering(t *testing.T, consumer, provider cluster.Spec) *peering {
 		must(t, c.LoadImages(t.Context(), p.before[liqo].Archives))
 		p.installLiqo(t, c, p.before[liqo])
 	}
-	p.installed = p.releases(t)
+	p.keepProxyOffVirtualNodes(t)
 	begun := time.Now()
 	// Without its networking module, a peering needs no tunnel.
 	p.liqoctl(t, "peer", "--remote-kubeconfig="+p.provider.KubeconfigFile(), "--networking-disabled", "--cpu=1", "--memory=1Gi", "--pods=10", "--timeout=5m")
 	must(t, until(t.Context(), "the virtual node to be ready", checkTimeout, p.virtualNodeReady))
 	t.Logf("liqoctl peer took %.0f s", time.Since(begun).Seconds())
 	return p
+}
+
+// keepProxyOffVirtualNodes changes kube-proxy as Liqo's documentation recommends: its pod on a virtual
+// node would never become ready, and would stop the rolling update of the others.
+func (p *peering) keepProxyOffVirtualNodes(t *testing.T) {
+	t.Helper()
+	const affinity = `{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+		{matchExpressions: [{key: liqo.io/type, operator: DoesNotExist}]}]}}}`
+	p.kubectl(t, "", "patch", "daemonset", "kube-proxy", "--namespace=kube-system", "--patch={spec: {template: {spec: {affinity: "+affinity+"}}}}")
+	p.kubectl(t, "", "rollout", "status", "daemonset", "kube-proxy", "--namespace=kube-system", "--timeout=3m")
 }
 
 // liqoctl runs Liqo's CLI of the old version on the cluster of the site.

@@ -96,6 +96,10 @@ func (p *peering) liqoIsUpgraded(t *testing.T, before map[string]string) {
 	}
 	p.isHealthyAt(t, p.after[liqo].Version, before)
 	p.runsRemotely(t, "after")
+	onVirtualNode := "--field-selector=spec.nodeName=" + p.provider.Name()
+	if pods := p.kubectl(t, "", "get", "pods", "--namespace=kube-system", onVirtualNode, "--output=name"); len(pods) > 0 {
+		t.Errorf("the virtual node has the pods %s", pods)
+	}
 }
 
 // isHealthyAt checks that Liqo works in a version, that its objects were kept, and that nothing is
