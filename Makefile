@@ -202,7 +202,7 @@ test-scale: ## Read and plan 5,000 nodes and 30,000 pods on an API server and pr
 # The first run downloads the charts from the Go module proxy.
 .PHONY: e2e-components-full
 e2e-components-full: export REFIT_COMPONENTS_FULL := 1
-e2e-components-full: ## Kill each write of upgrades and rollbacks of Helm releases, and judge changes of CRDs, over all charts, on API servers; then upgrade components of clusters
+e2e-components-full: ## Kill each write of upgrades and rollbacks of Helm releases, and judge changes of CRDs, over all charts, on API servers; then upgrade components of clusters, also those of one of two clusters that are peered with Liqo
 	$(GO) test -tags apiserver -count=1 -v -parallel 6 -timeout 2h \
 		./test/apiserver/components/ ./test/apiserver/crd/ ./test/apiserver/helm/ ./test/apiserver/object/
 	$(call e2e,$(E2E_COMPONENTS_FULL_RUN),90m)

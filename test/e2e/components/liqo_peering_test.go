@@ -52,8 +52,8 @@ func newPeering(t *testing.T, consumer, provider cluster.Spec) *peering {
 // node would never become ready, and would stop the rolling update of the others.
 func (p *peering) keepProxyOffVirtualNodes(t *testing.T) {
 	t.Helper()
-	const affinity = `{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
-		{matchExpressions: [{key: liqo.io/type, operator: DoesNotExist}]}]}}}`
+	const affinity = "{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" +
+		"{matchExpressions: [{key: liqo.io/type, operator: DoesNotExist}]}]}}}"
 	p.kubectl(t, "", "patch", "daemonset", "kube-proxy", "--namespace=kube-system", "--patch={spec: {template: {spec: {affinity: "+affinity+"}}}}")
 	p.kubectl(t, "", "rollout", "status", "daemonset", "kube-proxy", "--namespace=kube-system", "--timeout=3m")
 }
