@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,10 +29,17 @@ type peering struct {
 // offloaded is the namespace whose pods run in the provider.
 const offloaded = "offloaded"
 
-// newPeering creates both clusters, installs the old version of Liqo in them, and peers them.
+// newPeering creates both clusters, with Refit in the consumer, and peers them.
 func newPeering(t *testing.T, consumer, provider cluster.Spec) *peering {
 	t.Helper()
 	p := &peering{site: newSite(t, consumer, liqo)}
+	p.peer(t, provider)
+	return p
+}
+
+// peer creates the provider, installs the old version of Liqo in both clusters, and peers them.
+func (p *peering) peer(t *testing.T, provider cluster.Spec) {
+	t.Helper()
 	p.provider = testbed.Up(t, provider)
 	t.Cleanup(func() { p.describeIfFailed(t) })
 	for _, c := range []*cluster.Cluster{p.Cluster, p.provider} {
@@ -45,16 +53,15 @@ func newPeering(t *testing.T, consumer, provider cluster.Spec) *peering {
 	p.liqoctl(t, "peer", "--remote-kubeconfig="+p.provider.KubeconfigFile(), "--networking-disabled", "--cpu=1", "--memory=1Gi", "--pods=10", "--timeout=5m")
 	must(t, until(t.Context(), "the virtual node to be ready", checkTimeout, p.virtualNodeReady))
 	t.Logf("liqoctl peer took %.0f s", time.Since(begun).Seconds())
-	return p
 }
 
 // keepProxyOffVirtualNodes changes kube-proxy as Liqo's documentation recommends: its pod on a virtual
 // node would never become ready, and would stop the rolling update of the others.
 func (p *peering) keepProxyOffVirtualNodes(t *testing.T) {
 	t.Helper()
-	const affinity = "{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" +
-		"{matchExpressions: [{key: liqo.io/type, operator: DoesNotExist}]}]}}}"
-	p.kubectl(t, "", "patch", "daemonset", "kube-proxy", "--namespace=kube-system", "--patch={spec: {template: {spec: {affinity: "+affinity+"}}}}")
+	const patch = `{"spec":{"template":{"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+		{"matchExpressions":[{"key":"liqo.io/type","operator":"DoesNotExist"}]}]}}}}}}}`
+	p.kubectl(t, "", "patch", "daemonset", "kube-proxy", "--namespace=kube-system", "--patch="+patch)
 	p.kubectl(t, "", "rollout", "status", "daemonset", "kube-proxy", "--namespace=kube-system", "--timeout=3m")
 }
 
@@ -138,7 +145,7 @@ func (p *peering) describeIfFailed(t *testing.T) {
 	for _, c := range []*cluster.Cluster{p.Cluster, p.provider} {
 		for _, args := range [][]string{
 			{"get", "nodes,pods", "--all-namespaces", "--output=wide"},
-			{"get", "foreignclusters,tenants,identities,resourceslices,virtualnodes,namespaceoffloadings,namespacemaps", "--all-namespaces"},
+			{"get", strings.Join(liqoKinds, ","), "--all-namespaces"},
 			{"logs", "--namespace=liqo", "--selector=app.kubernetes.io/part-of=liqo", "--prefix", "--tail=20"},
 		} {
 			out, err := c.Kubectl(ctx, nil, args...)
