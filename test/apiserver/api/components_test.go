@@ -295,6 +295,8 @@ func TestNamespaceOfComponents(t *testing.T) {
 		letThrough(t, "the controller: delete pods", clients[controllerAccount].CoreV1().Pods(namespace).Delete(t.Context(), "runs", remove))
 		_, err = clients["olga"].CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, create)
 		letThrough(t, "Olga: in another namespace", err)
+		_, err = clients["olga"].RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, create)
+		letThrough(t, "Olga: in no namespace", err)
 	})
 }
 
