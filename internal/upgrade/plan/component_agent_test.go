@@ -364,6 +364,26 @@ func (w *world) checkComponentOrder(who *controller, ordered *simulatedComponent
 		return o.Digest == ordered.order.Spec.Digest && len(o.Problems) > 0
 	})
 	w.require(!problem || len(ordered.order.Status.Steps) > 0, "I12: component %s is changed although its offer has a problem", ordered.name)
+	w.checkImages(who, ordered)
+}
+
+// checkImages checks that every node of the plan that runs the version of a ClusterRelease has its
+// images when the first component of it changes (I12). The others prefetch before an upgrade.
+func (w *world) checkImages(who *controller, ordered *simulatedComponent) {
+	release := ordered.order.Spec.Release.Name
+	if ordered.order.Spec.Action == refitv1alpha1.ActionRemove || len(ordered.order.Status.Steps) > 0 {
+		return
+	}
+	spec := policy.Defaulted(w.op.Spec)
+	for i := range who.view.snapshot.Nodes {
+		n := &who.view.snapshot.Nodes[i]
+		m := w.machine(n.Name)
+		if m == nil || m.uid != n.UID || policy.Exclusion(&spec, n) != "" || n.CreatedAt.After(simulationStart) || n.Kubelet != w.payload(release).Kubernetes {
+			continue
+		}
+		there := slices.Contains(m.agent.fetched, release) || m.agent.done == release
+		w.require(there, "I12: component %s is changed, and %s has no images of %s", ordered.name, m.name, release)
+	}
 }
 
 // checkOneComponent checks that one component changes at a time (I12).

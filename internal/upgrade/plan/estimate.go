@@ -14,6 +14,7 @@ import (
 // of two.
 const (
 	defaultFetch        = 30 * time.Second
+	defaultImages       = 10 * time.Second // of components, on a node that is not upgraded
 	defaultControlPlane = 90 * time.Second
 	defaultWorker       = 45 * time.Second
 	defaultDrain        = 30 * time.Second
@@ -104,14 +105,23 @@ func (t times) node(n *cluster.Node, drained bool, drain *disruption.NodeDrain) 
 
 // prefetchEstimate assumes that as many nodes prefetch at a time as may.
 func prefetchEstimate(steps []NodeStep) Estimate {
-	workers := 0
+	var out Estimate
+	var upgraded, upToDate int // workers
 	for i := range steps {
-		if steps[i].Pool != "" {
-			workers++
+		switch step := &steps[i]; {
+		case step.Pool == "" && step.UpToDate:
+			out.Expected += defaultImages
+		case step.Pool == "":
+			out.Expected += defaultFetch
+		case step.UpToDate:
+			upToDate++
+		default:
+			upgraded++
 		}
 	}
-	rounds := len(steps) - workers + (workers+prefetchLimit(workers)-1)/prefetchLimit(workers)
-	return Estimate{Expected: time.Duration(rounds) * defaultFetch}
+	limit := prefetchLimit(upgraded + upToDate)
+	out.Expected += time.Duration((upgraded+limit-1)/limit)*defaultFetch + time.Duration((upToDate+limit-1)/limit)*defaultImages
+	return out
 }
 
 // poolEstimate assumes that the pool's window is always full, zone by zone, after its canary.

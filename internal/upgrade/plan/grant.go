@@ -98,6 +98,9 @@ func (d *deciding) finish(hop int) {
 		d.wait(*w)
 		return
 	}
+	if d.withdrawPrefetches(hop) {
+		return
+	}
 	const all = "every node of the plan runs its version and is ready"
 	d.leftBehindAtEnd = d.left(hop)
 	d.actions = append(d.actions, Action{Kind: Finish, Reason: strings.TrimSuffix(all+"; "+d.leftBehindAtEnd, "; ")})

@@ -32,7 +32,7 @@ func (d *deciding) prefetchSome(nodes []*cluster.Node, hop, limit int) int {
 	var missing []*cluster.Node
 	used := 0
 	for _, n := range nodes {
-		if d.at(n, hop) || d.prefetched(n, hop) || d.skipped(n) || d.active[n.Name] {
+		if !d.lacks(n, hop) || d.skipped(n) || d.active[n.Name] {
 			continue
 		}
 		missing = append(missing, n)
@@ -80,7 +80,11 @@ func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
 		return false
 	}
 	if !d.ordered(n, hop) {
-		d.command(Prefetch, n, hop, "files and images must be on the node before it is disrupted")
+		why := "files and images must be on the node before it is disrupted"
+		if d.at(n, hop) {
+			why = "images of components must be on the node before one is changed"
+		}
+		d.command(Prefetch, n, hop, why)
 		return true
 	}
 	if d.phase(n) == refitv1alpha1.NodeFailed || d.refusal(n) != nil {
@@ -92,7 +96,7 @@ func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
 		return false
 	}
 	if !n.IsReady() {
-		d.wait(d.notReady(n, "prefetching "+d.plan.Hops[hop].Kubernetes))
+		d.wait(d.notReady(n, "prefetching "+d.content(n, hop)))
 		return false
 	}
 	if w := d.firstClosed(HeldProgress, n, hop); w != nil {
@@ -100,7 +104,7 @@ func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
 		return false
 	}
 	d.busy++
-	d.wait(d.inProgress(n, fmt.Sprintf("Prefetching %s on %s", d.plan.Hops[hop].Kubernetes, n.Name)))
+	d.wait(d.inProgress(n, fmt.Sprintf("Prefetching %s on %s", d.content(n, hop), n.Name)))
 	return false
 }
 
@@ -109,7 +113,7 @@ func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
 func prefetchIncomplete(d *deciding, _ *cluster.Node, hop int) *Wait {
 	lacking := func(nodes []*cluster.Node, hop int) bool {
 		return slices.ContainsFunc(nodes, func(n *cluster.Node) bool {
-			return !d.at(n, hop) && !d.prefetched(n, hop) && !d.skipped(n) && !d.leftBehind(n, hop)
+			return d.lacks(n, hop) && !d.skipped(n) && !d.leftBehind(n, hop)
 		})
 	}
 	if d.hopStarted(hop) {

@@ -114,11 +114,13 @@ var upgradePaths = []struct {
 	{2, "v1.35.4", "", "v1.37.1", []string{"v1.36.3", "v1.37.1"}},
 	{1, "v1.33.2", "", "v1.37.1", []string{"v1.34.4", "v1.35.4", "v1.36.3", "v1.37.1"}},
 	{1, "v1.36.1", "v1.33.2", "v1.37.1", []string{"v1.36.3", "v1.37.1"}},
+	{2, "v1.36.3", "", "v1.36.3", []string{"v1.36.3"}},        // components alone
+	{1, "v1.36.3", "v1.36.1", "v1.36.3", []string{"v1.36.3"}}, // with workers that lag behind
 }
 
 // randomScenario draws a small cluster, a path and a policy.
 func randomScenario(dice *rand.Rand) scenario {
-	roll := dice.IntN(15)
+	roll := dice.IntN(18)
 	road := upgradePaths[0]
 	for _, r := range upgradePaths {
 		if road = r; roll < r.weight {
@@ -188,7 +190,8 @@ func randomBackup(dice *rand.Rand, sc *scenario) {
 // randomComponents draws components: some run on every version, some on two minor versions each,
 // some are not installed yet, and some are removed.
 func randomComponents(dice *rand.Rand, sc *scenario) {
-	if dice.IntN(3) > 0 {
+	alone := sc.version == sc.spec.Target.Kubernetes
+	if !alone && dice.IntN(3) > 0 {
 		return
 	}
 	names := []string{"gateway", "mesh", "queue"}[:1+dice.IntN(3)]

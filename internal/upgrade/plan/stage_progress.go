@@ -57,8 +57,13 @@ func (v *view) countNodes(nodes []*cluster.Node, hop int, completed func(*cluste
 // A node that was upgraded since has fetched it before.
 func (v *view) hasPrefetched(n *cluster.Node, hop int) bool {
 	order, release := v.order(n), v.plan.Hops[hop].Release
-	if order == nil || v.prefetched(n, hop) || v.at(n, hop) {
-		return order != nil
+	switch {
+	case order == nil:
+		return false
+	case v.prefetched(n, hop):
+		return true
+	case v.at(n, hop):
+		return !v.imagesLeft[hop]
 	}
 	changed := order.Spec.Permit == refitv1alpha1.PermitApply || order.Spec.Permit == refitv1alpha1.PermitRollback
 	return changed && release != nil && order.Spec.Release == *release

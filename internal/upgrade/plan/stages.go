@@ -46,12 +46,14 @@ func (m *planner) catchUp(hop int) bool {
 
 // prefetchSteps lists the control plane nodes of the hop, and the workers if their next version
 // differs from that of the hop before. Workers prefetch first what they install last: a file that
-// is unavailable is known before anything is disrupted.
+// is unavailable is known before anything is disrupted. Nodes that run the version prefetch the
+// images of components.
 func (m *planner) prefetchSteps(p *Plan, stage *Stage) {
 	hop := stage.Hop
 	defer func() { stage.Estimate = prefetchEstimate(stage.Nodes) }()
 	add := func(n *cluster.Node, step NodeStep, to string) {
-		if step.To = to; !isAt(m.snapshot, n, to) {
+		step.To, step.UpToDate = to, isAt(m.snapshot, n, to)
+		if !step.UpToDate || p.bringsImages(hop) {
 			stage.Nodes = append(stage.Nodes, step)
 		}
 	}

@@ -158,6 +158,77 @@ var componentStories = []story{
 	},
 }
 
+// aloneStories are about components that are upgraded on the version of Kubernetes that runs.
+var aloneStories = []story{
+	{
+		name: "alone",
+		summary: "Kubernetes stays, and gateway and mesh are upgraded. Every node prefetches their images before the first of them changes. " +
+			"No node is drained, cordoned or changed, and the orders to prefetch are withdrawn at the end.",
+		scenario: minor(alone(gateway, mesh)), ends: Succeeded,
+	},
+	{
+		name:     "alone-prefetch-fails",
+		summary:  "worker-2 cannot fetch the images of mesh. mesh is upgraded once the user has fixed the mirror and retried.",
+		scenario: minor(shape(1, 2), alone(mesh)), ends: Succeeded,
+		before: func(w *world) { w.machine("worker-2").agent.fails = true },
+		script: []scriptEvent{{later(5, is(Stalled)), func(t *storyRun) {
+			t.note("* the user fixes the mirror")
+			t.machine("worker-2").agent.fails = false
+			t.retry()
+		}}},
+	},
+	{
+		name:     "alone-aborted",
+		summary:  "The user aborts while nodes prefetch. The orders are withdrawn, and no component has changed.",
+		scenario: minor(shape(1, 2), alone(mesh)), ends: Aborted,
+		script: []scriptEvent{{phased("worker-1", refitv1alpha1.NodePrefetching), func(t *storyRun) { t.abort() }}},
+	},
+	{
+		name:     "alone-worker-joins",
+		summary:  "A worker joins while gateway is upgraded. It prefetches before mesh, which runs on every node.",
+		scenario: minor(shape(1, 1), alone(gateway, mesh)), ends: Succeeded,
+		script: []scriptEvent{{changingComponent("crds"), func(t *storyRun) {
+			t.note("! worker-9 joins at v1.36.3")
+			t.join("worker-9", false, "v1.36.3", map[string]string{"zone": "a"})
+		}}},
+	},
+	{
+		name:     "alone-order-deleted",
+		summary:  "The NodeUpgrade of worker-1 is deleted once mesh has started. mesh is not held up by it.",
+		scenario: minor(shape(1, 1), alone(mesh)), ends: Succeeded,
+		script: []scriptEvent{{executing("mesh", "crds"), func(t *storyRun) {
+			t.note("! the NodeUpgrade of worker-1 is deleted")
+			t.machine("worker-1").upgrade = nil
+			t.machine("worker-1").upgradeVersion++
+		}}},
+	},
+	{
+		name:     "alone-workers-behind",
+		summary:  "worker-2 was left at v1.36.1. It is upgraded with the components, and the other nodes prefetch the images of mesh only.",
+		scenario: minor(shape(1, 2), alone(mesh)), ends: Succeeded,
+		before: func(w *world) {
+			m := w.machine("worker-2")
+			m.kubelet.version, m.nodeVersion = "v1.36.1", "v1.36.1"
+		},
+	},
+}
+
+// alone upgrades components on the version of Kubernetes that runs.
+func alone(all ...addOn) func(*scenario) {
+	return func(sc *scenario) {
+		upgradePath("v1.36.3", "v1.36.3", "v1.36.3")(sc)
+		sc.addOns = all
+	}
+}
+
+// phased is when an agent reports a phase for its order.
+func phased(name string, phase refitv1alpha1.NodePhase) func(*storyRun) bool {
+	return func(t *storyRun) bool {
+		u := t.machine(name).upgrade
+		return u != nil && u.Status.Phase == phase
+	}
+}
+
 // gateway runs on two minor versions of Kubernetes in each of its own, and mesh on all. console is
 // not in the targets.
 var (

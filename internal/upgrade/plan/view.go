@@ -46,6 +46,7 @@ type view struct {
 	versions       map[string]skew.Version // parsed already, since nodes share a few
 	serverVersions map[string]skew.Version // of API servers, by node
 	targets        []skew.Version          // by hop, zero if there is no ClusterRelease yet
+	imagesLeft     []bool                  // by hop: components are left whose images nodes need
 }
 
 // poolCount is how many workers a pool has, and which of them are unavailable.
@@ -92,6 +93,7 @@ func newView(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 	for _, hop := range p.Hops {
 		v.targets = append(v.targets, v.parse(hop.Kubernetes))
 	}
+	v.imagesLeft = v.leftImages()
 	return v
 }
 
@@ -290,7 +292,8 @@ func (v *view) prefetched(n *cluster.Node, hop int) bool {
 	if order.Spec.Permit == refitv1alpha1.PermitBackup {
 		phase = order.Status.Phase
 	}
-	return phase == refitv1alpha1.NodePrefetched || order.Spec.Permit == refitv1alpha1.PermitApply || v.partlyChanged(n)
+	return phase == refitv1alpha1.NodePrefetched || phase == refitv1alpha1.NodeSucceeded ||
+		order.Spec.Permit == refitv1alpha1.PermitApply || v.partlyChanged(n)
 }
 
 // at reports whether the node runs the hop's version or a later one.
