@@ -29,7 +29,10 @@ func (a *Agent) updateReportState() {
 		if err != nil {
 			a.Log.Warn("cannot determine what this host needs from the ClusterRelease", "error", err)
 		}
-		a.reportState.wanted = &report.Wanted{Ref: a.upgrade.host.Upgrade.Release, Release: a.upgrade.host.Release, Store: a.store, Blobs: blobs}
+		upgrade := &a.upgrade.host.Upgrade
+		a.reportState.wanted = &report.Wanted{
+			Ref: upgrade.Release, Release: a.upgrade.host.Release, Store: a.store, Blobs: blobs, ImagesOnly: upgrade.ImagesOnly,
+		}
 	}
 }
 

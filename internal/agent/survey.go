@@ -27,7 +27,8 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 	if refusal := node.RefuseDowngrade(a.state, running, release.Payload.Kubernetes); refusal != nil {
 		return nil, refusal
 	}
-	if server, err := steps.APIServerVersion(); err == nil {
+	server, err := steps.APIServerVersion()
+	if err == nil {
 		if refusal := node.RefuseDowngrade(node.HostState{}, server, release.Payload.Kubernetes); refusal != nil {
 			return nil, refusal
 		}
@@ -46,6 +47,9 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 	}
 	if err := recordCluster(w, steps.ClusterCA()); err != nil {
 		return nil, err
+	}
+	if w.ImagesOnly = spec.Permit == refitv1alpha1.PermitPrefetch && node.Runs(w, server); w.ImagesOnly {
+		return w, nil
 	}
 	installed, err := a.installedParts(ctx)
 	if err != nil {

@@ -62,6 +62,8 @@ type Wanted struct {
 	// Blobs are the blobs that this host needs, including image archives; if nil, all files for
 	// such a host count.
 	Blobs []refitv1alpha1.Blob
+	// ImagesOnly is set if the host runs the version already and needs no files.
+	ImagesOnly bool
 }
 
 // reader reads facts and returns a function that writes them to the status.

@@ -71,6 +71,9 @@ func (s *Sources) parts(ctx context.Context) ([]refitv1alpha1.PartFacts, error) 
 
 // releaseFiles returns the files of the ClusterRelease for this host, each part by its own kind.
 func (s *Sources) releaseFiles(ctx context.Context) ([]refitv1alpha1.ReleaseFile, error) {
+	if s.Release.ImagesOnly {
+		return nil, nil
+	}
 	parts, err := s.parts(ctx)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,9 @@ func fetch(ctx context.Context, h *Host) error {
 		return err
 	}
 	images, err := h.requiredImages()
+	if err == nil && h.Upgrade.ImagesOnly {
+		images, err = h.missingImages(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -92,13 +95,17 @@ func (h *Host) Blobs() ([]refitv1alpha1.Blob, error) {
 	return out, err
 }
 
-// images returns the images of the ClusterRelease for this host.
+// images returns the images of the ClusterRelease for this host. One that runs the version already
+// keeps its images of Kubernetes, whatever their content.
 func (h *Host) images() ([]refitv1alpha1.ReleaseImage, error) {
 	id, err := host.Identify()
 	if err != nil {
 		return nil, err
 	}
 	images, _ := node.ImagesOf(h.Release.Payload, "linux", id.Arch, h.controlPlane())
+	if h.Upgrade.ImagesOnly {
+		images = filter(images, func(image refitv1alpha1.ReleaseImage) bool { return !artifact.IsKubernetesImage(image.Name) })
+	}
 	return images, nil
 }
 

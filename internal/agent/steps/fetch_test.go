@@ -167,3 +167,40 @@ func TestFetchRefusesAnArchiveWithAnotherFile(t *testing.T) {
 		t.Errorf("fetch() = %v", err)
 	}
 }
+
+// A host that runs the version fetches images of components that its runtime does not have, and
+// keeps its own images of Kubernetes.
+func TestFetchOfImagesOnly(t *testing.T) {
+	h, source, plugin := fetchingHost(t)
+	h.Upgrade.ImagesOnly, h.Upgrade.Parts, h.Upgrade.Kinds = true, nil, nil
+	const mesh, queue, proxy = "example.com/mesh:v2.1.0", "example.com/queue:0.15.0", proxyImage
+	archives := map[string]refitv1alpha1.Blob{}
+	for _, name := range []string{mesh, queue, proxy} {
+		file := filepath.Base(name) + ".tar"
+		put(t, filepath.Join(source, file), name)
+		archive := blobOf([]byte(name), file)
+		archives[name] = archive
+		h.Release.Payload.Images = append(h.Release.Payload.Images, refitv1alpha1.ReleaseImage{
+			Name: name, OS: "linux", Arch: runtime.GOARCH, Config: "sha256:right", Archive: &archive,
+		})
+	}
+	r := runtimeFor(t, h, nil)
+	r.images[queue], r.images[proxy] = "sha256:right", "sha256:ours"
+	must(t, fetch(t.Context(), h))
+	for name, want := range map[string]bool{mesh: true, queue: false, proxy: false} {
+		if h.Store.Has(archives[name]) != want {
+			t.Errorf("the archive of %s is in the store: %t", name, !want)
+		}
+	}
+	if h.Store.Has(plugin.Blob) {
+		t.Error("a file is fetched")
+	}
+	if done, err := imagesPresent(t.Context(), h); done || err != nil {
+		t.Errorf("the probe before the import: %t, %v", done, err)
+	}
+	r.images[mesh] = "sha256:right"
+	must(t, importImages(t.Context(), h))
+	if done, err := imagesPresent(t.Context(), h); !done || err != nil || r.images[proxy] != "sha256:ours" {
+		t.Errorf("the probe after the import: %t, %v", done, err)
+	}
+}

@@ -21,6 +21,12 @@ func Required(part refitv1alpha1.Part) bool {
 	return part == refitv1alpha1.PartKubeadm || part == refitv1alpha1.PartKubelet
 }
 
+// Runs reports whether a host runs the version of an upgrade already, given the version of its API
+// server, which a worker has none of. Only images of components can be missing on it.
+func Runs(u *Upgrade, server string) bool {
+	return u.From == u.To && (!controlPlane(*u) || server == u.To)
+}
+
 // IsKubernetes reports whether a part has the version of Kubernetes, so that every upgrade replaces
 // it.
 func IsKubernetes(part refitv1alpha1.Part) bool {

@@ -261,3 +261,34 @@ func TestApplyInstallsWhatThePrefetchFetched(t *testing.T) {
 		}
 	}
 }
+
+func TestHostsThatRunTheVersion(t *testing.T) {
+	const old, now = "v1.36.1", "v1.36.3"
+	for _, c := range []struct {
+		name         string
+		role         refitv1alpha1.Role
+		from, server string
+		want         bool
+	}{
+		{"worker", refitv1alpha1.RoleWorker, now, "", true},
+		{"older worker", refitv1alpha1.RoleWorker, old, "", false},
+		{"control plane node", refitv1alpha1.RoleControlPlane, now, now, true},
+		{"its API server is older", refitv1alpha1.RoleFirstControlPlane, now, old, false},
+		{"its API server is unknown", refitv1alpha1.RoleControlPlane, now, "", false},
+		{"its kubelet is older", refitv1alpha1.RoleControlPlane, old, now, false},
+	} {
+		if got := Runs(&Upgrade{Role: c.role, From: c.from, To: now}, c.server); got != c.want {
+			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+}
+
+// A host that was prefetched for components only, and is upgraded after all, is surveyed as if
+// nothing was fetched.
+func TestAnUpgradeIsNotLimitedToImages(t *testing.T) {
+	next := &Upgrade{}
+	next.AddPart(refitv1alpha1.PartFacts{Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageBinary})
+	if next.LimitTo(&Upgrade{ImagesOnly: true}); len(next.Parts) != 1 {
+		t.Errorf("its parts are %v", next.Parts)
+	}
+}

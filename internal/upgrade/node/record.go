@@ -31,6 +31,8 @@ type Upgrade struct {
 	StopAPIServer bool `json:"stopAPIServer,omitempty"`
 	// KeepAddons is set if CoreDNS and kube-proxy are not upgraded.
 	KeepAddons bool `json:"keepAddons,omitempty"`
+	// ImagesOnly is set if the host runs the version already and fetches images of components only.
+	ImagesOnly bool `json:"imagesOnly,omitempty"`
 	// CA is the digest of the cluster's CA certificate: a host that joined another cluster must not
 	// resume an upgrade of the former one.
 	CA string `json:"ca,omitempty"`
@@ -83,7 +85,7 @@ func (u *Upgrade) AddPart(part refitv1alpha1.PartFacts) {
 // as another kind stays, as what was fetched would damage it. Another attempt is not limited: an
 // operator may have installed what the last one lacked.
 func (u *Upgrade) LimitTo(former *Upgrade) {
-	if u.Attempt != former.Attempt || u.Operation.UID != former.Operation.UID || u.Release.Digest != former.Release.Digest ||
+	if former.ImagesOnly || u.Attempt != former.Attempt || u.Operation.UID != former.Operation.UID || u.Release.Digest != former.Release.Digest ||
 		u.NodeUID != former.NodeUID || u.MachineID != former.MachineID {
 		return
 	}

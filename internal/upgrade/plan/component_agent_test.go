@@ -428,7 +428,8 @@ func (w *world) checkComponentsFit(s *cluster.Snapshot, next *machine, release s
 			if slices.ContainsFunc(noPath, func(n component.NoPath) bool { return n.Component == p.Component }) {
 				continue
 			}
-			w.require(!p.Before || p.Action != component.Upgrade || p.Reason == placedByPublisher, "I12: %s is upgraded to %s, on which component %s %s does not run",
+			// Others are placed before the control plane by their publisher, or for what needs them.
+			w.require(!p.Before || p.Action != component.Upgrade || !strings.Contains(p.Reason, " does not run on "), "I12: %s is upgraded to %s, on which component %s %s does not run",
 				next.name, r.Payload.Kubernetes, p.Component, p.From)
 		}
 	}
@@ -448,8 +449,6 @@ func (w *world) checkComponentsDone(p *Plan) {
 		w.require(w.op.end != Succeeded || c.installed == want, "I12: the operation succeeds with component %s at %q, and the plan has %s", c.name, c.installed, want)
 	}
 }
-
-const placedByPublisher = "the publisher places it before the control plane"
 
 // observeComponents adds the components to an observation.
 func (w *world) observeComponents(out *observation) {
