@@ -30,12 +30,15 @@ func (p *Plan) componentsOf(stage refitv1alpha1.StageName, hop int) []*component
 
 func (m *planner) componentsBeforeReason(p *Plan, hop int) string {
 	if p.From == p.Hops[hop].Kubernetes {
-		return "one after the other, first"
+		return "one after the other, those first that others need"
 	}
 	return fmt.Sprintf("one after the other, before an API server of %s runs", p.Hops[hop].Kubernetes)
 }
 
-func (m *planner) componentsReason(*Plan, int) string {
+func (m *planner) componentsReason(p *Plan, _ int) string {
+	if p.componentsAlone() {
+		return "one after the other, those first that others need"
+	}
 	return "one after the other, as late as they may: before the workers"
 }
 

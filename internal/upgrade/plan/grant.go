@@ -101,7 +101,10 @@ func (d *deciding) finish(hop int) {
 	if d.withdrawPrefetches(hop) {
 		return
 	}
-	const all = "every node of the plan runs its version and is ready"
+	all := "every node of the plan runs its version and is ready"
+	if d.plan.componentsAlone() {
+		all = "every component of the plan is at its version, and every node is ready"
+	}
 	d.leftBehindAtEnd = d.left(hop)
 	d.actions = append(d.actions, Action{Kind: Finish, Reason: strings.TrimSuffix(all+"; "+d.leftBehindAtEnd, "; ")})
 }

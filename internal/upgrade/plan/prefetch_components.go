@@ -54,7 +54,7 @@ func (d *deciding) withdrawPrefetches(hop int) bool {
 			if order == nil || order.Spec.Permit != refitv1alpha1.PermitPrefetch || n.Report == nil || !d.at(n, hop) {
 				continue
 			}
-			d.withdrawOrder(n, "the images of components are on the node, and the components are upgraded")
+			d.withdrawOrder(n, "the components are upgraded, and nothing is left to prefetch")
 			withdrawn = true
 		}
 	}

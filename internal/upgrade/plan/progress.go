@@ -17,7 +17,7 @@ func (v *view) progress() refitv1alpha1.NodeCounts {
 			switch {
 			case v.failed(n):
 				out.Failed++
-			case v.settled(n, last):
+			case v.settled(n, last) && !v.lacks(n, last):
 				out.Done++
 			case v.skipped(n):
 				out.Skipped++

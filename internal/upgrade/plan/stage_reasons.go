@@ -8,7 +8,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-func (m *planner) prefetchReason(*Plan, int) string {
+func (m *planner) prefetchReason(p *Plan, _ int) string {
+	if p.componentsAlone() {
+		return "every node fetches and verifies the images of components before one is changed; nodes are not drained or restarted"
+	}
 	return "every node fetches and verifies its files and images before anything is disrupted"
 }
 

@@ -26,6 +26,7 @@ func (m *planner) fill(p *Plan, stage *Stage) {
 	kind := StageKindOf(stage.Name)
 	stage.Reason = kind.reason(m, p, stage.Hop)
 	kind.steps(m, p, stage)
+	p.withoutUnchanged(stage)
 }
 
 func (m *planner) everyHop(*Plan, int) bool { return true }

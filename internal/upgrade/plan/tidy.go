@@ -12,7 +12,10 @@ func Tidy(op *cluster.Operation, nodes []cluster.Node) Decision {
 	out := Decision{State: Aborted, Actions: d.actions, Message: "Aborted"}
 	if !op.Spec.Aborted {
 		out.State, out.Message = Succeeded, "Done"
-		if op.Plan != nil {
+		switch {
+		case ComponentsAlone(op.Plan):
+			out.Message += ": the components are at the versions of the plan"
+		case op.Plan != nil:
 			out.Message += ": the cluster is at " + op.Plan.To
 		}
 	}

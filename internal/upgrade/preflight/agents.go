@@ -63,10 +63,11 @@ func noExternalEtcd(v *view, n *node) bool {
 	return !n.ControlPlane || v.s.ExternalEtcd() != cluster.Yes
 }
 
-// agentMissing is one finding for all checks that are unanswered because of missing agents.
+// agentMissing is one finding for all checks that are unanswered because of missing agents, and
+// another one for nodes that only get images.
 func agentMissing(v *view, missing, unanswered []string) []Finding {
 	if len(missing) == 0 {
-		return nil
+		return v.cannotFetch()
 	}
 	touched := 0
 	for i := range v.nodes {
@@ -82,6 +83,35 @@ func agentMissing(v *view, missing, unanswered []string) []Finding {
 		Binding:  find(idAgentMissing).Binding(),
 		Message: fmt.Sprintf("no agent yet on %s of %s (%s), so these checks are unanswered: %s",
 			thousands(len(missing)), plural(touched, "node"), joinNames(missing), strings.Join(unanswered, ", ")),
+		Remedy: installAgents(v, missing) + " An upgrade does not start without them.",
+	}}
+}
+
+// cannotFetch reports nodes that run the version already, and on which no agent can copy the images
+// of components.
+func (v *view) cannotFetch() []Finding {
+	var missing []string
+	nodes := 0
+	for i := range v.nodes {
+		n := &v.nodes[i]
+		if n.fetches {
+			nodes++
+		}
+		if n.fetches && n.Report == nil {
+			missing = append(missing, n.Name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return []Finding{{
+		Check:    idAgentMissing,
+		Severity: Block,
+		Unknown:  true,
+		Deferred: true,
+		Binding:  find(idAgentMissing).Binding(),
+		Message: fmt.Sprintf("no agent yet on %s of %s (%s), which copies the images of components to the node",
+			thousands(len(missing)), plural(nodes, "node"), joinNames(missing)),
 		Remedy: installAgents(v, missing) + " An upgrade does not start without them.",
 	}}
 }
@@ -103,7 +133,7 @@ func installAgents(v *view, missing []string) string {
 // Unix time.
 func agentSilent(v *view) []Finding {
 	const timeout = time.Minute
-	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+	return v.onFetching(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
 		if r.Answered >= n.ReportRequest || v.Now.Sub(time.Unix(n.ReportRequest, 0)) < timeout {
 			return Finding{}
 		}
@@ -122,7 +152,7 @@ func agentSilent(v *view) []Finding {
 }
 
 func reportOfAnotherMachine(v *view) []Finding {
-	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+	return v.onFetching(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
 		if r.NodeUID == "" || n.UID == "" || string(r.NodeUID) == n.UID {
 			return Finding{}
 		}
@@ -146,9 +176,9 @@ func agentTooOld(v *view) []Finding {
 // agentsBelowPayload requires of each node that it reads the ClusterReleases that it gets: an agent
 // refuses a newer version, and would do so only after the operation has started.
 func agentsBelowPayload(v *view) []Finding {
-	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+	return v.onFetching(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
 		reads := max(r.PayloadVersion, refitv1alpha1.MinPayloadVersion)
-		for _, h := range n.hops {
+		for _, h := range v.hopsOf(n) {
 			if h.release == nil || h.release.NeededVersion() <= reads {
 				continue
 			}
@@ -162,9 +192,18 @@ func agentsBelowPayload(v *view) []Finding {
 	})
 }
 
+// hopsOf returns the hops whose ClusterReleases a node reads: those at which it is upgraded, or the
+// last one, of which it gets images only.
+func (v *view) hopsOf(n *node) []hop {
+	if !n.touched && len(v.hops) > 0 {
+		return v.hops[len(v.hops)-1:]
+	}
+	return n.hops
+}
+
 // agentsBelowFormat requires of each node the format that its own orders need, not the newest one.
 func agentsBelowFormat(v *view, formats orders.Formats) []Finding {
-	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+	return v.onFetching(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
 		needed := formats.Of(orders.Planned(&v.Spec, n.Node)...)
 		if r.OrderFormat >= needed {
 			return Finding{}
@@ -178,7 +217,7 @@ func agentsBelowFormat(v *view, formats orders.Formats) []Finding {
 }
 
 func releaseKeyMissing(v *view) []Finding {
-	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+	return v.onFetching(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
 		if len(r.ReleaseKeys) > 0 {
 			return Finding{}
 		}

@@ -91,7 +91,7 @@ func addOnSituations() []situation {
 			{check: check, name: "of another ClusterRelease", change: withProblem(check, object, message, true), to: "v1.35.4", from: "v1.34.4"},
 		}
 	}
-	return slices.Concat([]situation{
+	return slices.Concat(onlyImagesSituations(), []situation{
 		{check: policy.CheckComponentsMissing, name: "no ClusterRelease has components"},
 		{check: policy.CheckComponentsMissing, name: "refit-components runs", change: withLiqo},
 		{check: policy.CheckComponentsMissing, name: "refit-components does not run", change: nobody, want: Block},
@@ -164,4 +164,41 @@ func addOnSituations() []situation {
 		reports(componentplan.CheckFailed, "Check liqo/no-peering-in-progress", "the peering is not established: ForeignCluster turin"),
 		reports(componentplan.CheckInvalid, "Check liqo/no-peering-in-progress", "cannot evaluate the rule for ForeignCluster turin: no such key: phase"),
 	)
+}
+
+// onlyImagesSituations are about nodes that run the version and get the images of components.
+func onlyImagesSituations() []situation {
+	alone := func(check, name string, want Severity, changes ...change) situation {
+		return situation{check: check, name: name, change: all(append([]change{withLiqo}, changes...)...), from: "v1.36.3", to: "v1.36.3", want: want}
+	}
+	disk := func(free, needed int64) change {
+		return onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) {
+			r.Disks = slices.Clone(r.Disks)
+			r.Disks[0].FreeMiB, r.Disks[0].NeededMiB = free, needed
+		})
+	}
+	without := onWorker(func(n *cluster.Node) { n.Report = nil })
+	missing := alone("AgentMissing", "components alone, missing on one node", Block, without)
+	missing.unknown, missing.deferred = true, true
+	current := alone("AgentMissing", "the components are current", none, without, func(s *snapshot) {
+		s.Components[0].Status.Installed.Version, s.Components[0].Status.Offers = "v1.2.0", nil
+	})
+	return []situation{
+		missing, current,
+		alone("AgentMissing", "components alone", none),
+		alone("DiskTooSmall", "components alone, and less than an upgrade of the host needs", none, disk(1500, 2048)),
+		alone("DiskTooSmall", "components alone, and hardly any space", Warn, disk(500, 2048)),
+		alone("ReleaseKeyMissing", "components alone", Block, onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.ReleaseKeys = nil })),
+		alone("AgentTooOld", "components alone, and its agent cannot read the ClusterRelease", Block,
+			onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.PayloadVersion = 1 }), func(s *snapshot) {
+				for i := range s.Releases {
+					s.Releases[i].PayloadVersion = 2
+				}
+			}),
+		alone("NodeUnderPressure", "components alone", Block, onWorker(func(n *cluster.Node) { n.Pressure = []string{"DiskPressure"} })),
+		alone("SwapOn", "components alone", none, onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) {
+			on := true
+			r.SwapOn = &on
+		})),
+	}
 }

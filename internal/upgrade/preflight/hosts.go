@@ -11,8 +11,17 @@ import (
 
 // onHosts collects the findings with a message that judge returns for the reported nodes.
 func (v *view) onHosts(judge func(*node, *refitv1alpha1.NodeReportStatus) Finding) []Finding {
+	return judged(v.reported(), judge)
+}
+
+// onFetching collects those of the nodes that get files or images.
+func (v *view) onFetching(judge func(*node, *refitv1alpha1.NodeReportStatus) Finding) []Finding {
+	return judged(v.fetching(), judge)
+}
+
+func judged(nodes []*node, judge func(*node, *refitv1alpha1.NodeReportStatus) Finding) []Finding {
 	var found []Finding
-	for _, n := range v.reported() {
+	for _, n := range nodes {
 		if f := judge(n, n.Report); f.Message != "" {
 			f.Object = n.object()
 			found = append(found, f)
@@ -29,7 +38,7 @@ const (
 
 func diskTooSmall(v *view) []Finding {
 	var found []Finding
-	for _, n := range v.reported() {
+	for _, n := range v.fetching() {
 		if len(n.Report.Disks) == 0 { // which also has the inodes and what is read-only
 			found = append(found, Finding{
 				Unknown: true,
@@ -44,9 +53,9 @@ func diskTooSmall(v *view) []Finding {
 				Remedy: fmt.Sprintf("Free disk space on %s: `crictl rmi --prune; %s; journalctl --vacuum-size=200M`.", n.Name, cleanPackages(n)),
 			}
 			switch {
-			case disk.FreeMiB < disk.NeededMiB:
+			case n.touched && disk.FreeMiB < disk.NeededMiB:
 				f.Message = fmt.Sprintf("%s on %s has %d MiB free, but the upgrade needs %d MiB", disk.Path, n.Name, disk.FreeMiB, disk.NeededMiB)
-			case disk.NeededMiB == 0 && disk.FreeMiB < smallDiskMiB:
+			case (disk.NeededMiB == 0 || !n.touched) && disk.FreeMiB < smallDiskMiB: // what is needed is for an upgrade of the host
 				f.Severity = Warn
 				f.Message = fmt.Sprintf("%s on %s has only %d MiB free", disk.Path, n.Name, disk.FreeMiB)
 			default:
@@ -60,7 +69,7 @@ func diskTooSmall(v *view) []Finding {
 
 func inodesLow(v *view) []Finding {
 	var found []Finding
-	for _, n := range v.reported() {
+	for _, n := range v.fetching() {
 		for _, disk := range n.Report.Disks {
 			if disk.FreeInodesPercent == nil || *disk.FreeInodesPercent >= lowInodesPercent {
 				continue

@@ -102,7 +102,7 @@ func nodeUnderPressure(v *view) []Finding {
 	var found []Finding
 	for i := range v.nodes {
 		n := &v.nodes[i]
-		if len(n.Pressure) == 0 || !n.touched {
+		if len(n.Pressure) == 0 || !n.fetches {
 			continue
 		}
 		f := Finding{

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -71,6 +72,7 @@ type node struct {
 	hops    []hop        // at which its kubelet is upgraded
 	leftOut bool         // excluded from the upgrade
 	touched bool         // the upgrade changes it
+	fetches bool         // files or images are copied to it before anything changes
 	drained bool         // the upgrade drains it
 	pool    int          // index into view.pools, -1 for a control plane node
 	drain   refitv1alpha1.Drain
@@ -131,6 +133,7 @@ func (v *view) node(seen *cluster.Node) node {
 		}
 	}
 	n.touched = !n.leftOut && (len(n.hops) > 0 || (seen.ControlPlane && v.behind(seen)))
+	n.fetches = n.touched || !n.leftOut && v.bringsImages()
 	n.drain = *policy.DrainOf(&v.Spec, seen)
 	if !seen.ControlPlane {
 		n.pool = policy.PoolOf(&v.Spec, seen)
@@ -147,6 +150,11 @@ func (n *node) otherMinor() bool {
 		}
 	}
 	return false
+}
+
+// bringsImages reports whether components need images on nodes, also on those that run the version.
+func (v *view) bringsImages() bool {
+	return slices.ContainsFunc(v.components.Steps, func(s componentplan.Step) bool { return s.Action != refitv1alpha1.ActionRemove })
 }
 
 // behind reports whether a control plane component of the node is older than the target.
@@ -184,9 +192,14 @@ func (v *view) movesControlPlane() bool { return v.Spec.Scope != refitv1alpha1.S
 
 // reported returns the nodes that the upgrade changes and that have a report of their agent.
 func (v *view) reported() []*node {
+	return slices.DeleteFunc(v.fetching(), func(n *node) bool { return !n.touched })
+}
+
+// fetching returns the nodes that get files or images and that have a report of their agent.
+func (v *view) fetching() []*node {
 	var out []*node
 	for i := range v.nodes {
-		if n := &v.nodes[i]; n.touched && n.Report != nil {
+		if n := &v.nodes[i]; n.fetches && n.Report != nil {
 			out = append(out, n)
 		}
 	}
