@@ -25,7 +25,10 @@ type PastOperation struct {
 	StartTime      time.Time  `json:"startTime"`
 	CompletionTime time.Time  `json:"completionTime,omitzero"`
 	Nodes          NodeCounts `json:"nodes"`
-	// Failed are the nodes that failed and did not recover.
+	// ComponentsOnly is true if the plan changes components and no node.
+	ComponentsOnly bool            `json:"componentsOnly,omitempty"`
+	Components     ComponentCounts `json:"components,omitzero"`
+	// Failed are the nodes and components that failed and did not recover.
 	Failed  []string `json:"failed,omitempty"`
 	Message string   `json:"message,omitempty"` // of an operation in progress
 }

@@ -49,6 +49,9 @@ type Operation struct {
 
 	Stages []StageProgress `json:"stages"`
 	Nodes  NodeCounts      `json:"nodes"`
+	// ComponentsOnly is true if the plan changes components and no node.
+	ComponentsOnly bool            `json:"componentsOnly,omitempty"`
+	Components     ComponentCounts `json:"components,omitzero"`
 	// Active are the nodes in progress and, during prefetch, the first of those that fetch.
 	Active   []NodeProgress `json:"active"`
 	Failures []NodeFailure  `json:"failures"`
@@ -95,6 +98,12 @@ type NodeCounts struct {
 	Done    int `json:"done"`
 	Failed  int `json:"failed"`
 	Skipped int `json:"skipped"`
+}
+
+// ComponentCounts counts the changes of components in the plan.
+type ComponentCounts struct {
+	Total int `json:"total"`
+	Done  int `json:"done"`
 }
 
 // NodeProgress is the current activity on a node.

@@ -11,6 +11,7 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // Following is how long an operation is followed.
@@ -40,6 +41,9 @@ func (f *Following) Follow(
 		return err
 	}, func() string { return left(last) })
 	if err == nil && last.Phase == string(refitv1alpha1.PhaseAborted) {
+		if last.ComponentsOnly {
+			return fmt.Errorf("%s was aborted, with %d of %s upgraded", operation, last.Components.Done, phrase.Count(last.Components.Total, "component"))
+		}
 		return fmt.Errorf("%s was aborted, with %d of %d nodes at %s", operation, last.Nodes.Done, last.Nodes.Total, last.To)
 	}
 	return err

@@ -96,9 +96,10 @@ func TestHistoryPage(t *testing.T) {
 	failed.ended(metav1.ConditionFalse, refitv1alpha1.ReasonAborted)
 	workers := findScene(t, "draining")
 	workers.operation.Spec.Scope = refitv1alpha1.ScopeWorkers
-	all := []refitv1alpha1.ClusterUpgrade{*failed.operation, *findScene(t, "done").operation, *findScene(t, "planning").operation, *workers.operation}
+	all := []refitv1alpha1.ClusterUpgrade{*failed.operation, *findScene(t, "done").operation, *findScene(t, "planning").operation, *workers.operation,
+		*findScene(t, "alone-aborted").operation, *findScene(t, "alone").operation}
 	for i := range all {
-		all[i].Name += []string{"", "-2", "-3", "-4"}[i]
+		all[i].Name += []string{"", "-2", "-3", "-4", "", "-2"}[i]
 	}
 	golden(t, "history", text.History(progress.NewHistory("prod", all), noon, "refit"), 160)
 	golden(t, "history-none", text.History(progress.NewHistory("prod", nil), noon, "refit"), 160)

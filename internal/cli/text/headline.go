@@ -16,7 +16,7 @@ const factsIndent = 14
 // headline writes the plan in a few facts.
 func (w *writer) headline(r *cliv1alpha1.Report) {
 	p := r.Plan
-	what := "Kubernetes " + route(p)
+	what := "Kubernetes " + versions(p)
 	if r.Request.Components {
 		what = "components, on Kubernetes " + p.To
 	}
@@ -79,18 +79,18 @@ func verdict(r *cliv1alpha1.Report) []run {
 	return []run{out, as(plain, "("+strings.Join(also, ", ")+")")}
 }
 
-// route is the sequence of versions.
-func route(p *cliv1alpha1.Plan) string {
-	versions := []string{p.From}
+// versions is the sequence of versions.
+func versions(p *cliv1alpha1.Plan) string {
+	out := []string{p.From}
 	for _, stage := range p.Stages {
 		if stage.Name == string(refitv1alpha1.StageControlPlane) {
-			versions = append(versions, stage.Kubernetes)
+			out = append(out, stage.Kubernetes)
 		}
 	}
-	if len(versions) == 1 { // only workers move
-		versions = []string{p.WorkersFrom, p.To}
+	if len(out) == 1 { // only workers move
+		out = []string{p.WorkersFrom, p.To}
 	}
-	return strings.Join(versions, " → ")
+	return strings.Join(out, " → ")
 }
 
 // etcdRoute is the sequence of etcd versions, empty if etcd stays.
@@ -117,7 +117,7 @@ func basis(e cliv1alpha1.Estimate) string {
 
 // touches is the number of nodes that the plan changes, and how many are unavailable at once.
 func touches(r *cliv1alpha1.Report) string {
-	controlPlane, workers := map[string]bool{}, map[string]bool{}
+	controlPlane, workers, fetching := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, stage := range r.Plan.Stages {
 		for _, node := range stage.Nodes {
 			switch kindOf(stage.Name).Pace {
@@ -125,7 +125,9 @@ func touches(r *cliv1alpha1.Report) string {
 				controlPlane[node.Name] = true
 			case plan.PacePoolWindows:
 				workers[node.Name] = true
-			case plan.PaceFewAtATime, plan.PaceNone:
+			case plan.PaceFewAtATime:
+				fetching[node.Name] = true
+			case plan.PaceNone:
 			}
 		}
 	}
@@ -136,10 +138,13 @@ func touches(r *cliv1alpha1.Report) string {
 	if n := len(workers); n > 0 {
 		parts = append(parts, atOnce(phrase.Count(n, "worker"), n, window(r.Plan.Pools)))
 	}
-	if len(parts) == 0 {
-		return "no node"
+	switch n := len(fetching); {
+	case len(parts) > 0:
+		return strings.Join(parts, "; ")
+	case n > 0:
+		return phrase.Count(n, "node") + " only prefetch images"
 	}
-	return strings.Join(parts, "; ")
+	return "no node"
 }
 
 // atOnce adds the number of concurrent nodes, if it is more than one.

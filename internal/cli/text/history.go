@@ -18,15 +18,22 @@ func History(h *cliv1alpha1.History, now time.Time, command string) string {
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "OPERATION\tSTARTED\tFROM\tTO\tPHASE\tDURATION\tNODES\tREMARKS")
+	fmt.Fprintln(w, "OPERATION\tSTARTED\tFROM\tTO\tPHASE\tDURATION\tNODES\tCOMPONENTS\tREMARKS")
 	for i := range h.Operations {
 		o := &h.Operations[i]
 		end := now
 		if o.Ended {
 			end = o.CompletionTime
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s/%s\t%s\n", Clean(o.Name), o.StartTime.Format("2006-01-02 15:04"), dash(Clean(o.From)), Clean(o.To),
-			Clean(o.Phase), Clock(end.Sub(o.StartTime)), phrase.Number(o.Nodes.Done), phrase.Number(o.Nodes.Total), Clean(remarks(o)))
+		from, nodes, components := dash(Clean(o.From)), doneOf(o.Nodes.Done, o.Nodes.Total), "-"
+		if o.ComponentsOnly {
+			from, nodes = "-", "-"
+		}
+		if o.Components.Total > 0 {
+			components = doneOf(o.Components.Done, o.Components.Total)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", Clean(o.Name), o.StartTime.Format("2006-01-02 15:04"), from, Clean(o.To),
+			Clean(o.Phase), Clock(end.Sub(o.StartTime)), nodes, components, Clean(remarks(o)))
 	}
 	w.Flush()
 	lines := strings.Split(b.String(), "\n")
@@ -35,6 +42,8 @@ func History(h *cliv1alpha1.History, now time.Time, command string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+func doneOf(done, total int) string { return phrase.Number(done) + "/" + phrase.Number(total) }
 
 func remarks(o *cliv1alpha1.PastOperation) string {
 	var out []string

@@ -37,10 +37,7 @@ func (t *changes) line(format string, args ...any) {
 }
 
 func opening(o *cliv1alpha1.Operation) string {
-	if o.From == "" {
-		return fmt.Sprintf("Operation %s: upgrade of %s to %s", o.Name, part(o), o.To)
-	}
-	return fmt.Sprintf("Operation %s: upgrade of %s from %s to %s", o.Name, part(o), o.From, o.To)
+	return fmt.Sprintf("Operation %s: upgrade of %s", o.Name, route(o))
 }
 
 func (t *changes) reachability(last, o *cliv1alpha1.Operation, now time.Time) {

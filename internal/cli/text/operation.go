@@ -61,18 +61,18 @@ func (w *writer) after(o *cliv1alpha1.Operation, line func(command string) strin
 			say("Show the cause, fix it, then retry:", line("explain")+" "+o.Failures[0].Node, line("retry")+" "+o.Name)
 		}
 	case refitv1alpha1.PhaseAborted:
+		if o.ComponentsOnly {
+			say("Upgraded components keep the new version. Another upgrade of the components continues with the rest.")
+			return
+		}
 		say("Upgraded nodes keep the new version. Another upgrade to it continues with the rest.")
 	case refitv1alpha1.PhasePlanning, refitv1alpha1.PhaseWaiting, refitv1alpha1.PhaseRunning, refitv1alpha1.PhaseAborting, refitv1alpha1.PhaseSucceeded:
 	}
 }
 
 func (w *writer) operationHead(o *cliv1alpha1.Operation, now time.Time) {
-	what := fmt.Sprintf("Upgrade of %s to %s:", part(o), o.To)
-	if o.From != "" {
-		what = fmt.Sprintf("Upgrade of %s from %s to %s:", part(o), o.From, o.To)
-	}
 	word, style := state(o)
-	w.para(0, as(bold, what), as(style, word))
+	w.para(0, as(bold, "Upgrade of "+route(o)+":"), as(style, word))
 	more := "Operation " + o.Name + took(o, now)
 	if o.LeftSeconds > 0 {
 		more += ", " + about(cliv1alpha1.Estimate{Seconds: o.LeftSeconds}) + " left"
@@ -81,6 +81,17 @@ func (w *writer) operationHead(o *cliv1alpha1.Operation, now time.Time) {
 	if !o.UnreachableSince.IsZero() {
 		w.para(0, as(yellow, fmt.Sprintf("The API server has been unreachable for %s; %s", Clock(now.Sub(o.UnreachableSince)), meansUnreachable(o))))
 	}
+}
+
+// route is what the upgrade changes, and from which version to which.
+func route(o *cliv1alpha1.Operation) string {
+	switch {
+	case o.ComponentsOnly:
+		return fmt.Sprintf("the components of %s, on Kubernetes %s", part(o), o.To)
+	case o.From == "":
+		return fmt.Sprintf("%s to %s", part(o), o.To)
+	}
+	return fmt.Sprintf("%s from %s to %s", part(o), o.From, o.To)
 }
 
 // part is the scope of the upgrade.

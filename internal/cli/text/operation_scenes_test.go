@@ -209,7 +209,7 @@ func scenes() []*scene {
 	approval.orders, queued.orders = nil, nil
 	approval.operation.Status.Plan.Stages[0].Done, queued.operation.Status.Plan.Stages[0].Done = 0, 0
 
-	return []*scene{
+	return append(aloneScenes(), []*scene{
 		planning, fetching, approval, failed, away, gone, waits, paused, aborting, hops(), crowd(), queued, rehearsing, refuted, component, componentFailed,
 		newScene("running", refitv1alpha1.PhaseRunning, 4, "Upgrading worker-2 to v1.36.3: swap-kubelet").at("worker-2", applying("swap-kubelet", 14*time.Second)),
 		newScene("settling", refitv1alpha1.PhaseRunning, 1, "Running a trial Pod on cp-2 that resolves and reaches the API").at("cp-2", func(n *refitv1alpha1.NodeUpgrade) {
@@ -222,7 +222,7 @@ func scenes() []*scene {
 			at("worker-1", draining(refitv1alpha1.DrainBlocked, 2, cart, cart)),
 		newScene("done", refitv1alpha1.PhaseSucceeded, 5, "Done: the cluster is at v1.36.3").ended(metav1.ConditionTrue, refitv1alpha1.ReasonSucceeded),
 		newScene("aborted", refitv1alpha1.PhaseAborted, 3, "Aborted").ended(metav1.ConditionFalse, refitv1alpha1.ReasonAborted),
-	}
+	}...)
 }
 
 // hops is an operation of two hops, during the second.

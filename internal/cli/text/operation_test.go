@@ -72,7 +72,7 @@ func findScene(t *testing.T, name string) *scene {
 // The output of `refit status` ends with the next commands.
 func TestStatusPages(t *testing.T) {
 	line := func(command string) string { return "refit " + command + " --context prod" }
-	for _, name := range []string{"awaiting-approval", "stalled", "paused", "aborted"} {
+	for _, name := range []string{"awaiting-approval", "stalled", "paused", "aborted", "alone-failed", "alone-aborted"} {
 		golden(t, "status-"+name, text.Status(findScene(t, name).progress(), text.Page{Width: 100}, noon, line), 200)
 	}
 }

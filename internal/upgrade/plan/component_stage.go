@@ -53,13 +53,20 @@ func (m *planner) componentSteps(p *Plan, stage *Stage) {
 	}
 }
 
-// componentEstimate takes the last upgrade of a component as its estimate.
+// componentEstimate takes the last upgrade of a component as its estimate: the time of its steps,
+// between which the operation may have been paused, or have failed.
 func (m *planner) componentEstimate(name string) Estimate {
-	if u := m.snapshot.ComponentUpgrade(name); u != nil && u.Status.Phase == refitv1alpha1.ComponentSucceeded &&
-		u.Status.StartTime != nil && u.Status.CompletionTime != nil {
-		return Estimate{Expected: median([]time.Duration{u.Status.CompletionTime.Sub(u.Status.StartTime.Time)}), Observed: true}
+	u := m.snapshot.ComponentUpgrade(name)
+	if u == nil || u.Status.Phase != refitv1alpha1.ComponentSucceeded {
+		return Estimate{Expected: defaultComponent}
 	}
-	return Estimate{Expected: defaultComponent}
+	var took time.Duration
+	for i := range u.Status.Steps {
+		if step := &u.Status.Steps[i]; step.StartTime != nil && step.CompletionTime != nil {
+			took += step.CompletionTime.Sub(step.StartTime.Time)
+		}
+	}
+	return Estimate{Expected: max(time.Second, took), Observed: true}
 }
 
 func (d *deciding) componentsBeforeComplete(hop int) bool {

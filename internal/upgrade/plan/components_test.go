@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -189,5 +190,28 @@ func TestAFailureReportsThatTheComponentWasRolledBack(t *testing.T) {
 		if got := (&view{s: s, op: s.Operation}).componentFailures(); len(got) != 1 || got[0].Message != want {
 			t.Errorf("the failures of a component that is %s are %+v, want %q", phase, got, want)
 		}
+	}
+}
+
+// The pause between two steps of the last upgrade is not expected again.
+func TestTheEstimateOfAComponentHasNoPauses(t *testing.T) {
+	s := clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), components, func(s *cluster.Snapshot) { s.Operation = &cluster.Operation{UID: "1"} },
+		orderedComponent("gateway", "v1.1.0", refitv1alpha1.ComponentSucceeded))
+	at := func(minutes int) *metav1.Time {
+		out := metav1.NewTime(simulationStart.Add(time.Duration(minutes) * time.Minute))
+		return &out
+	}
+	status := &s.ComponentUpgrades[0].Status
+	status.StartTime, status.CompletionTime = at(0), at(605)
+	status.Steps = []refitv1alpha1.StepStatus{
+		{Name: "crds", State: refitv1alpha1.StepDone, StartTime: at(0), CompletionTime: at(2)},
+		{Name: "wave-rest", State: refitv1alpha1.StepDone, StartTime: at(600), CompletionTime: at(605)},
+	}
+	if got := (&planner{snapshot: s}).componentEstimate("gateway"); got != (Estimate{Expected: 7 * time.Minute, Observed: true}) {
+		t.Errorf("the estimate is %+v", got)
+	}
+	status.Phase = refitv1alpha1.ComponentFailed
+	if got := (&planner{snapshot: s}).componentEstimate("gateway"); got.Observed {
+		t.Errorf("the estimate of a failed upgrade is %+v", got)
 	}
 }

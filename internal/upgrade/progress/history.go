@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -15,10 +16,10 @@ func NewHistory(cluster string, all []refitv1alpha1.ClusterUpgrade) *cliv1alpha1
 		o := NewOperation(cluster, &u, nil, time.Time{})
 		past := cliv1alpha1.PastOperation{
 			Name: o.Name, Phase: o.Phase, Ended: o.Ended, From: o.From, To: o.To, Scope: o.Scope, StartTime: o.StartTime,
-			CompletionTime: o.CompletionTime, Nodes: o.Nodes,
+			CompletionTime: o.CompletionTime, Nodes: o.Nodes, ComponentsOnly: o.ComponentsOnly, Components: o.Components,
 		}
 		for i := range o.Failures {
-			past.Failed = append(past.Failed, o.Failures[i].Node)
+			past.Failed = append(past.Failed, cmp.Or(o.Failures[i].Node, o.Failures[i].Component))
 		}
 		if !o.Ended {
 			past.Message = o.Message

@@ -8,6 +8,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
 // mostFetching is the number of nodes that are listed during prefetch.
@@ -48,7 +49,8 @@ func NewOperation(cluster string, u *refitv1alpha1.ClusterUpgrade, orders []*ref
 		if u.Spec.Scope == refitv1alpha1.ScopeWorkers {
 			o.From = cmp.Or(status.Plan.WorkersFrom, o.From)
 		}
-		o.Stages = stagesOf(u)
+		o.Stages, o.ComponentsOnly = stagesOf(u), plan.ComponentsAlone(status.Plan)
+		o.Components = componentsOf(o.Stages)
 	}
 	if !o.Ended {
 		o.Active = activeOf(status.Active, ours)

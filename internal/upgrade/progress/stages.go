@@ -25,3 +25,13 @@ func stagesOf(u *refitv1alpha1.ClusterUpgrade) []cliv1alpha1.StageProgress {
 	}
 	return out
 }
+
+// componentsOf counts the changes of components in all stages.
+func componentsOf(stages []cliv1alpha1.StageProgress) (out cliv1alpha1.ComponentCounts) {
+	for i := range stages {
+		if kind := plan.StageKindOf(refitv1alpha1.StageName(stages[i].Name)); kind.Components {
+			out.Total, out.Done = out.Total+stages[i].Total, out.Done+stages[i].Done
+		}
+	}
+	return out
+}

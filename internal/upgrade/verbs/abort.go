@@ -15,9 +15,22 @@ func Abort(o Operation) (Decision, error) {
 	}
 	return Decision{
 		Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Aborted = true },
-		Message: fmt.Sprintf("Aborting %s. %s%sUpgraded nodes keep the new version (%d of %d nodes). `%s watch %s` shows the progress.",
-			o.Name, afterAbort(o.Progress), openStep(o.Progress), o.Progress.Nodes.Done, o.Progress.Nodes.Total, o.Command, o.Name),
+		Message: fmt.Sprintf("Aborting %s. %s%s%s `%s watch %s` shows the progress.",
+			o.Name, afterAbort(o.Progress), openStep(o.Progress), kept(o.Progress), o.Command, o.Name),
 	}, nil
+}
+
+// kept describes what is not rolled back.
+func kept(o *cliv1alpha1.Operation) string {
+	nodes := fmt.Sprintf("Upgraded nodes keep the new version (%d of %d nodes).", o.Nodes.Done, o.Nodes.Total)
+	components := fmt.Sprintf("Upgraded components keep the new version (%d of %s).", o.Components.Done, phrase.Count(o.Components.Total, "component"))
+	switch {
+	case o.ComponentsOnly:
+		return components
+	case o.Components.Total > 0:
+		return nodes + " " + components
+	}
+	return nodes
 }
 
 // afterAbort describes what happens to the active nodes.

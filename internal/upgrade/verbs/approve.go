@@ -7,21 +7,22 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
 // Approve approves the plan of an operation. With a hash, only that plan is approved. A plan that
 // has changed since it was approved is approved by its hash only.
 func Approve(o Operation, hash string) (Decision, error) {
-	plan := o.Status.Plan
+	p := o.Status.Plan
 	switch {
 	case o.Spec.Aborted:
 		return Decision{}, fmt.Errorf("the operation %s is being aborted: it cannot be approved", o.Name)
-	case plan == nil:
+	case p == nil:
 		return Decision{}, fmt.Errorf("the operation %s has no plan yet: `%s status %s` shows what it waits for", o.Name, o.Command, o.Name)
 	}
-	pending := cmp.Or(plan.ProposedHash, plan.Hash)
+	pending := cmp.Or(p.ProposedHash, p.Hash)
 	switch {
-	case plan.ProposedHash != "" && hash == "":
+	case p.ProposedHash != "" && hash == "":
 		return Decision{}, fmt.Errorf("the plan of %s has changed since it was approved: it is %s now. Review it (`%s`), "+
 			"then approve it by its hash: `%s approve %s --plan %s`", o.Name, pending, review(o), o.Command, o.Name, pending)
 	case hash != "" && hash != pending:
@@ -31,7 +32,7 @@ func Approve(o Operation, hash string) (Decision, error) {
 	}
 	return Decision{
 		Change:  func(s *refitv1alpha1.ClusterUpgradeSpec) { s.ApprovedPlan = pending },
-		Message: fmt.Sprintf("Approved: %s. %s continues; `%s watch` shows the progress.", inShort(plan), o.Name, o.Command),
+		Message: fmt.Sprintf("Approved: %s. %s continues; `%s watch` shows the progress.", inShort(p), o.Name, o.Command),
 		Plan:    pending,
 	}, nil
 }
@@ -51,6 +52,9 @@ func inShort(p *refitv1alpha1.PlanSummary) string {
 	}
 	var parts []string
 	for _, s := range p.Stages {
+		if s.Total == 0 {
+			continue
+		}
 		switch s.Name {
 		case refitv1alpha1.StageControlPlane:
 			parts = append(parts, phrase.Count(int(s.Total), "control plane node")+" to "+s.Kubernetes)
@@ -60,6 +64,9 @@ func inShort(p *refitv1alpha1.PlanSummary) string {
 			parts = append(parts, phrase.Count(int(s.Total), "component"))
 		case refitv1alpha1.StagePrefetch, refitv1alpha1.StageBackup, refitv1alpha1.StageRehearsal, refitv1alpha1.StageVerify:
 		}
+	}
+	if plan.ComponentsAlone(p) {
+		return fmt.Sprintf("%s on Kubernetes %s, about %s", phrase.List(parts), p.To, phrase.Duration(p.Estimate.Duration))
 	}
 	return fmt.Sprintf("Kubernetes %s (%s), about %s", strings.Join(versions, " → "), phrase.List(parts), phrase.Duration(p.Estimate.Duration))
 }

@@ -13,7 +13,11 @@ import (
 func Retry(o Operation) (Decision, error) {
 	switch {
 	case o.Progress.Nodes.Failed+o.Progress.Nodes.Skipped == 0 && !slices.ContainsFunc(o.Progress.Failures, ofComponent):
-		return Decision{Message: fmt.Sprintf("No node of %s failed or was skipped: nothing to retry. %s", o.Name, current(o.Progress))}, nil
+		what := "node of " + o.Name + " failed or was skipped"
+		if o.Progress.ComponentsOnly {
+			what = "component of " + o.Name + " failed"
+		}
+		return Decision{Message: fmt.Sprintf("No %s: nothing to retry. %s", what, current(o.Progress))}, nil
 	case o.Status.ObservedGeneration < o.Generation:
 		return Decision{Message: fmt.Sprintf("%s has just been changed, and the controllers have not observed it yet: they will retry.", o.Name)}, nil
 	}
