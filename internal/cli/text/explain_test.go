@@ -78,11 +78,13 @@ func TestExplainPages(t *testing.T) {
 	unwell.Order.Status.Trial = &refitv1alpha1.TrialStatus{
 		Sequence: unwell.Order.Spec.Sequence, Phase: refitv1alpha1.TrialFailed, Message: "FailedCreatePodSandBox: failed to find plugin \"host-local\" in path [/opt/cni/bin]",
 	}
+	aloneFetching, alone := known(findScene(t, "alone-fetching"), "worker-1"), known(findScene(t, "alone"), "worker-1")
+	aloneFetching.Node.Kubelet, alone.Node.Kubelet = "v1.36.3", "v1.36.3"
 	for name, k := range map[string]progress.Known{
 		"idle": known(nil, "worker-1"), "failed": failure(t), "waiting": known(findScene(t, "running"), "worker-2b"), "not-ready": away, "agentless": agentless,
 		"drain-blocked": cordoned(known(findScene(t, "drain-blocked"), "worker-1")), "skipped": skipped, "refused": refused, "left-out": left, "done": finished,
 		"control-plane": controlPlane, "fetching": known(findScene(t, "fetching"), "worker-1"), "over": known(findScene(t, "done"), "worker-1"),
-		"trial-failed": unwell,
+		"trial-failed": unwell, "alone-fetching": aloneFetching, "alone": alone,
 	} {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "explain-"+name, text.Explain(progress.NewExplanation("prod", "refit", k), text.Page{Width: 100}, noon), 160)

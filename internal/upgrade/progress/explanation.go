@@ -12,6 +12,7 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
@@ -217,11 +218,19 @@ func readyAnswer(ready bool) cluster.Answer {
 }
 
 func done(e *cliv1alpha1.Explanation, k *Known, _ string) bool {
-	if k.Operation.Status.Plan == nil || e.Host.Kubelet != k.Operation.Status.Plan.To {
+	if k.Operation.Status.Plan == nil || e.Host.Kubelet != k.Operation.Status.Plan.To || prefetching(k) {
 		return false
 	}
 	e.State, e.Message = cliv1alpha1.StateDone, fmt.Sprintf("The node is at %s.", e.Host.Kubelet)
+	if plan.ComponentsAlone(k.Operation.Status.Plan) {
+		e.Message = fmt.Sprintf("The node is at %s and does not change: the upgrade changes components only.", e.Host.Kubelet)
+	}
 	return true
+}
+
+// prefetching reports whether the agent fetches for this operation.
+func prefetching(k *Known) bool {
+	return ours(k) && answered(k.Order) && k.Order.Status.Phase == refitv1alpha1.NodePrefetching
 }
 
 func waiting(e *cliv1alpha1.Explanation, k *Known, command string) bool {
