@@ -6,6 +6,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
@@ -133,7 +134,7 @@ func (w *writer) componentUpgrade(u *cliv1alpha1.ComponentProgress, now time.Tim
 		w.hang("Waiting", plain, gutter, as(yellow, u.Waiting))
 	}
 	w.freeze(u.Frozen, now)
-	w.steps(u.Steps, now)
+	w.steps(u.Steps, now, component.Words)
 	if len(u.Left) > 0 {
 		w.section("Not rolled back")
 		for _, left := range u.Left {

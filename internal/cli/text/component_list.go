@@ -8,6 +8,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 )
 
 // Components renders a line for each offer of each component, and one for a component without.
@@ -94,7 +95,7 @@ func upgradeWord(u *cliv1alpha1.ComponentProgress) string {
 	case u.Phase == "":
 		return "ordered"
 	case u.Step != "":
-		return phaseWord(u.Phase) + " (" + u.Step + ")"
+		return component.Words(u.Step)
 	}
 	return phaseWord(u.Phase)
 }

@@ -35,7 +35,7 @@ func aloneScenes() []*scene {
 		n := fetching.node(name)
 		n.Status.Phase, n.Status.Step = refitv1alpha1.NodePrefetching, "import-images"
 	}
-	running := newAlone("alone", refitv1alpha1.PhaseRunning, 1, "Upgrading component metrics-server to 0.9.0: wave-rest").
+	running := newAlone("alone", refitv1alpha1.PhaseRunning, 1, "Upgrading component metrics-server to 0.9.0: upgrading objects of wave rest").
 		because(refitv1alpha1.ReasonProgressing, "Upgrading component metrics-server", "")
 	running.operation.Status.Nodes.Done = 5
 	running.operation.Status.Waiting[0].Component = "metrics-server"
@@ -46,7 +46,7 @@ func aloneScenes() []*scene {
 		Node: "worker-2", Class: refitv1alpha1.FailureManualIntervention, Step: "fetch", Message: "the mirror answers 503", Remedy: "Fix the mirror",
 	}}
 	failed := newAlone("alone-failed", refitv1alpha1.PhaseStalled, 1,
-		"Component metrics-server failed and was rolled back at wave-rest (ManualInterventionRequired): Deployment kube-system/metrics-server is not ready").
+		"Component metrics-server failed while upgrading objects of wave rest, and was rolled back (ManualInterventionRequired): Deployment kube-system/metrics-server is not ready").
 		because(refitv1alpha1.ReasonComponentFailed, "Component metrics-server failed", "Fix the cause, then run `refit retry`")
 	failed.operation.Status.Failures = []refitv1alpha1.Failure{{
 		Component: "metrics-server", Class: refitv1alpha1.FailureManualIntervention, Step: "wave-rest",

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
@@ -80,4 +81,15 @@ func failedSubject(f *cliv1alpha1.NodeFailure) string {
 		return "component " + f.Component
 	}
 	return f.Node
+}
+
+// failedAt is the step at which a node or a component failed, for the end of a phrase.
+func failedAt(f *cliv1alpha1.NodeFailure) string {
+	switch {
+	case f.Step == "":
+		return ""
+	case f.Component != "":
+		return " while " + component.Words(f.Step)
+	}
+	return " at " + f.Step
 }

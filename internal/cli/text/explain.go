@@ -27,7 +27,7 @@ func Explain(e *cliv1alpha1.Explanation, p Page, now time.Time) string {
 		w.fact("Operation", fmt.Sprintf("%s to %s, %s", o.Name, o.To, o.Phase))
 	}
 	w.ordered(e, now)
-	w.steps(e.Steps, now)
+	w.steps(e.Steps, now, nil)
 	w.logTail(e.Error)
 	if e.Remedy != "" {
 		w.section("Remedy")
@@ -116,8 +116,8 @@ func lasted(from, to, now time.Time) string {
 	return ", took " + Clock(to.Sub(from))
 }
 
-// steps writes each step with its duration.
-func (w *writer) steps(steps []cliv1alpha1.ExplainStep, now time.Time) {
+// steps writes each step with its duration and, if there are words for them, what it does.
+func (w *writer) steps(steps []cliv1alpha1.ExplainStep, now time.Time, words func(step string) string) {
 	if len(steps) == 0 {
 		return
 	}
@@ -133,7 +133,11 @@ func (w *writer) steps(steps []cliv1alpha1.ExplainStep, now time.Time) {
 			clock = Clock(end.Sub(s.StartTime))
 		}
 		style := map[string]style{"Running": bold, "Failed": red, "Undone": yellow}[s.State]
-		t.row(row{indent: 2, name: s.Name, style: style, time: clock, body: []run{as(style, strings.ToLower(s.State))}})
+		body := []run{as(style, strings.ToLower(s.State))}
+		if words != nil {
+			body = []run{as(style, strings.ToLower(s.State)+":"), as(dim, words(s.Name))}
+		}
+		t.row(row{indent: 2, name: s.Name, style: style, time: clock, body: body})
 	}
 	t.write(w)
 }

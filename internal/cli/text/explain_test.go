@@ -103,6 +103,6 @@ func TestHistoryPage(t *testing.T) {
 	for i := range all {
 		all[i].Name += []string{"", "-2", "-3", "-4", "", "-2"}[i]
 	}
-	golden(t, "history", text.History(progress.NewHistory("prod", all), noon, "refit"), 160)
+	golden(t, "history", text.History(progress.NewHistory("prod", all), noon, "refit"), 165)
 	golden(t, "history-none", text.History(progress.NewHistory("prod", nil), noon, "refit"), 160)
 }

@@ -140,11 +140,7 @@ func (t *changes) failures(last, o *cliv1alpha1.Operation) {
 		if before[f] {
 			continue
 		}
-		at := ""
-		if f.Step != "" {
-			at = " at " + f.Step
-		}
-		t.line("FAILED %s%s: %s", failedSubject(&f), at, f.Message)
+		t.line("FAILED %s%s: %s", failedSubject(&f), failedAt(&f), f.Message)
 		if f.Remedy != "" {
 			t.line("  → %s", f.Remedy)
 		}

@@ -201,11 +201,7 @@ func (w *writer) failures(o *cliv1alpha1.Operation, most int) {
 			return
 		}
 		f := &o.Failures[i]
-		at := ""
-		if f.Step != "" {
-			at = " at " + f.Step
-		}
-		w.para(2, as(red, failedSubject(f)+at+":"), as(plain, f.Message))
+		w.para(2, as(red, failedSubject(f)+failedAt(f)+":"), as(plain, f.Message))
 		w.remedy(4, f.Remedy)
 	}
 }

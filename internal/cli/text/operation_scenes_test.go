@@ -194,10 +194,10 @@ func scenes() []*scene {
 		"The rehearsal of v1.36.3 on the restored backup fails: --feature-gates: the API server does not know the flag").backedUp(1, 0).
 		because(refitv1alpha1.ReasonRehearsalFailed, "The rehearsal fails", "Remove the flag from the kubeadm configuration. Then run `refit retry`")
 
-	component := newScene("component", refitv1alpha1.PhaseRunning, 0, "Upgrading component liqo to v1.2.0: wave-controllers").withComponents(0).
+	component := newScene("component", refitv1alpha1.PhaseRunning, 0, "Upgrading component liqo to v1.2.0: upgrading objects of wave controllers").withComponents(0).
 		because(refitv1alpha1.ReasonProgressing, "Upgrading component liqo", "")
 	componentFailed := newScene("component-failed", refitv1alpha1.PhaseStalled, 0,
-		"Component liqo failed and was rolled back at verify (ManualInterventionRequired): Deployment liqo/liqo-proxy is not ready").withComponents(0).
+		"Component liqo failed while verifying that everything is ready, and was rolled back (ManualInterventionRequired): Deployment liqo/liqo-proxy is not ready").withComponents(0).
 		because(refitv1alpha1.ReasonComponentFailed, "Component liqo failed", "Fix the cause, then run `refit retry`")
 	componentFailed.operation.Status.Failures = []refitv1alpha1.Failure{{
 		Component: "liqo", Class: refitv1alpha1.FailureManualIntervention, Step: "verify", Message: "Deployment liqo/liqo-proxy is not ready",

@@ -68,27 +68,29 @@ type stepDefinition struct {
 	undo    undo
 	changes bool
 	limit   time.Duration
+	// words are what the step does, for the middle of a sentence, and back what its undo does.
+	words, back string
 }
 
 // definitions lists every kind of step.
 var definitions = []stepDefinition{
-	{kind: StepCheck, limit: 5 * time.Minute},
-	{kind: StepSave, limit: 5 * time.Minute},
-	{kind: StepFreeze, limit: time.Minute},
-	{kind: StepKeepCRDs, limit: 2 * time.Minute},
-	{kind: StepAdopt, limit: 5 * time.Minute},
-	{kind: StepCRDs, limit: 15 * time.Minute, undo: undoRestore, changes: true},
-	{kind: StepWave, limit: 15 * time.Minute, undo: undoRestore, changes: true},
-	{kind: StepWait, limit: 10 * time.Minute},
-	{kind: StepTouch, limit: 30 * time.Minute, undo: undoRepeat, changes: true},
-	{kind: StepRecreate, limit: 30 * time.Minute, undo: undoRepeat, changes: true},
-	{kind: StepPatch, limit: 30 * time.Minute, undo: undoRestore, changes: true},
-	{kind: StepRemove, limit: 15 * time.Minute, undo: undoRestore, changes: true},
-	{kind: StepVerify, limit: 15 * time.Minute, changes: true},
-	{kind: StepCommit, limit: 30 * time.Minute},
-	{kind: StepSweep, limit: 5 * time.Minute},
-	{kind: StepUnflip, limit: 30 * time.Minute},
-	{kind: StepVerifyOld, limit: 15 * time.Minute},
+	{kind: StepCheck, limit: 5 * time.Minute, words: "checking permissions, values and objects again"},
+	{kind: StepSave, limit: 5 * time.Minute, words: "saving the CRDs and the revision of the Helm release"},
+	{kind: StepFreeze, limit: time.Minute, words: "denying changes that would race with the upgrade"},
+	{kind: StepKeepCRDs, limit: 2 * time.Minute, words: "protecting CRDs from deletion by Helm"},
+	{kind: StepAdopt, limit: 5 * time.Minute, words: "preparing the Helm release"},
+	{kind: StepCRDs, limit: 15 * time.Minute, undo: undoRestore, changes: true, words: "upgrading CRDs", back: "restoring CRDs"},
+	{kind: StepWave, limit: 15 * time.Minute, undo: undoRestore, changes: true, words: "upgrading objects", back: "rolling back objects"},
+	{kind: StepWait, limit: 10 * time.Minute, words: "waiting for objects"},
+	{kind: StepTouch, limit: 30 * time.Minute, undo: undoRepeat, changes: true, words: "having objects reconciled", back: "having objects reconciled by the old version"},
+	{kind: StepRecreate, limit: 30 * time.Minute, undo: undoRepeat, changes: true, words: "recreating objects", back: "recreating objects with the old version"},
+	{kind: StepPatch, limit: 30 * time.Minute, undo: undoRestore, changes: true, words: "setting fields of objects", back: "restoring fields of objects"},
+	{kind: StepRemove, limit: 15 * time.Minute, undo: undoRestore, changes: true, words: "deleting the objects of the component", back: "creating the objects of the component again"},
+	{kind: StepVerify, limit: 15 * time.Minute, changes: true, words: "verifying that everything is ready"},
+	{kind: StepCommit, limit: 30 * time.Minute, words: "completing the change, which can no longer be rolled back"},
+	{kind: StepSweep, limit: 5 * time.Minute, words: "deleting what earlier revisions left behind", back: "deleting what the new version left behind"},
+	{kind: StepUnflip, limit: 30 * time.Minute, words: "storing objects in the old version again"},
+	{kind: StepVerifyOld, limit: 15 * time.Minute, words: "verifying the old version"},
 }
 
 func definition(kind StepKind) stepDefinition {

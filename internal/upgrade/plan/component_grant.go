@@ -192,7 +192,7 @@ func currentStep(order *cluster.ComponentUpgrade) string {
 	if order.Status.Step == "" {
 		return ""
 	}
-	return ": " + order.Status.Step
+	return ": " + component.Words(order.Status.Step)
 }
 
 // componentProgress is when refit-components got its order, or last wrote that a step has started

@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
@@ -23,17 +24,16 @@ func componentFailed(d *deciding, _ *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	f := componentFailure(order)
-	at := ""
-	if f.Step != "" {
-		at = " at " + f.Step
-	}
 	what := "failed"
+	if f.Step != "" {
+		what += " while " + component.Words(f.Step)
+	}
 	if order.Status.Phase == refitv1alpha1.ComponentRolledBack {
-		what = "failed and was rolled back"
+		what += ", and was rolled back"
 	}
 	return &Wait{
 		state: Stalled, Reason: refitv1alpha1.ReasonComponentFailed, Component: order.Name, ManualIntervention: true,
-		Message: fmt.Sprintf("Component %s %s%s (%s): %s", order.Name, what, at, f.Class, f.Message),
+		Message: fmt.Sprintf("Component %s %s (%s): %s", order.Name, what, f.Class, f.Message),
 		Remedy:  f.Remedy,
 	}
 }

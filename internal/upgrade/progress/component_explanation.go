@@ -8,6 +8,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 )
 
@@ -103,7 +104,7 @@ func heldComponent(e *componentExplanation) bool {
 	e.Message = fmt.Sprintf("The change for %s is %s, and it is not complete: %s.", u.Operation, stopped, moveOf(u))
 	switch {
 	case open && u.Step != "":
-		e.Message += fmt.Sprintf(" refit-components completes the open step %s and then changes nothing more.", u.Step)
+		e.Message += fmt.Sprintf(" refit-components completes the open step (%s) and then changes nothing more.", component.Words(u.Step))
 	case open:
 		e.Message += " refit-components completes the open step and then changes nothing more."
 	}
@@ -169,7 +170,11 @@ func failedComponent(e *componentExplanation) bool {
 	}
 	e.Message = fmt.Sprintf("The last change, %s for %s, failed.", moveOf(u), u.Operation)
 	if err := u.Error; err != nil {
-		e.Message = fmt.Sprintf("The last change, %s for %s, failed at %s: %s", moveOf(u), u.Operation, cmp.Or(err.Step, "its start"), stop(err.Message))
+		at := "at its start"
+		if err.Step != "" {
+			at = "while " + component.Words(err.Step)
+		}
+		e.Message = fmt.Sprintf("The last change, %s for %s, failed %s: %s", moveOf(u), u.Operation, at, stop(err.Message))
 	}
 	if u.Phase == string(refitv1alpha1.ComponentRolledBack) {
 		e.Message += fmt.Sprintf(" It was rolled back to %s and is ready.", cmp.Or(u.From, "its state before the installation"))

@@ -35,8 +35,9 @@ func failedAt(o *cliv1alpha1.Operation) string {
 	for i := range o.Failures {
 		f := &o.Failures[i]
 		name := f.Node
-		if ofComponent(*f) {
-			name = "component " + f.Component
+		if ofComponent(*f) { // it starts again if it was rolled back
+			names = append(names, "component "+f.Component)
+			continue
 		}
 		if f.Step != "" {
 			name += " at " + f.Step

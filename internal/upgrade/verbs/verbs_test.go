@@ -53,7 +53,7 @@ func TestVerbs(t *testing.T) {
 		"resume a running one":      {verb: verbs.Resume, says: "not paused"},
 		"resume an aborted one":     {verb: verbs.Resume, situations: []situation{paused, aborted}, err: "being aborted"},
 		"retry":                     {verb: verbs.Retry, situations: []situation{failed}, want: &spec{Retry: 1}, exact: true, says: "worker-1 at swap-kubelet"},
-		"retry a component":         {verb: verbs.Retry, situations: []situation{failedComponent}, want: &spec{Retry: 1}, exact: true, says: "component gateway at verify"},
+		"retry a component":         {verb: verbs.Retry, situations: []situation{failedComponent}, want: &spec{Retry: 1}, exact: true, says: "component gateway"},
 		"retry a paused one":        {verb: verbs.Retry, situations: []situation{failed, paused}, want: &spec{Retry: 1, Paused: true}, exact: true, says: "`refit resume`"},
 		"retry without a failure":   {verb: verbs.Retry, says: "nothing to retry"},
 		"retry twice in a row":      {verb: verbs.Retry, situations: []situation{failed, unobserved}, says: "just been changed"},

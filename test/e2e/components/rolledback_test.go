@@ -15,7 +15,7 @@ func (s *site) isRolledBack(t *testing.T, before map[string]string) {
 	t.Helper()
 	u := s.reaches(t, refitv1alpha1.PhaseStalled)
 	t.Logf("%s: %s", u.Status.Phase, u.Status.Message)
-	must(t, mentions(u.Status.Message, "Component made failed and was rolled back at verify", "made-check"))
+	must(t, mentions(u.Status.Message, "Component made failed while verifying that everything is ready, and was rolled back", "made-check"))
 	if len(u.Status.Failures) != 1 || u.Status.Failures[0].Component != made || !strings.Contains(u.Status.Failures[0].Remedy, "refit retry") {
 		t.Errorf("the failures are %+v", u.Status.Failures)
 	}
