@@ -216,6 +216,11 @@ func (r *Runner) step(ctx context.Context, j *journal, content refitv1alpha1.Rel
 	bounded, cancel := r.bound(ctx, s, step)
 	defer cancel()
 	run := r.newRun(ctx, j, content, s.Steps)
+	if step.Waits && !s.RollingBack {
+		permitted, stop := r.whilePermitted(bounded, j)
+		defer stop()
+		run.Permitted = permitted
+	}
 	err := r.retry(bounded, j, func() error { return run.HideIn(steps.Do(bounded, run, step, s.RollingBack)) })
 	if ctx.Err() != nil || errors.Is(err, helm.ErrLeaseLost) || errors.Is(err, errSecondWriter) {
 		return cmp.Or(ctx.Err(), err) // the step stays open
@@ -224,6 +229,10 @@ func (r *Runner) step(ctx context.Context, j *journal, content refitv1alpha1.Rel
 		return nil // the freeze is lifted next, and the step is repeated
 	}
 	s = j.state(s.Steps) // the step may have recorded a freeze
+	if errors.Is(err, steps.ErrHeld) {
+		r.log.InfoContext(ctx, "Step interrupted, since its order permits it no longer", "component", j.object.Name, "step", step.Name)
+		return j.store(ctx, s.Interrupt(step))
+	}
 	if err == nil {
 		r.log.InfoContext(ctx, "Step done", "component", j.object.Name, "step", step.Name, "seconds", r.now().Sub(started).Seconds())
 		s = s.End(step, nil)
@@ -260,6 +269,36 @@ func clipped(texts []string) (out []string) {
 		seen[text] = true
 	}
 	return out
+}
+
+// permitInterval is how often the order of a step that waits is read.
+const permitInterval = 2 * time.Second
+
+// whilePermitted returns a context that ends once the order no longer permits a step of the
+// upgrade.
+func (r *Runner) whilePermitted(ctx context.Context, j *journal) (context.Context, context.CancelFunc) {
+	permitted, end := context.WithCancel(context.WithoutCancel(ctx)) // a limit of the step is not taken for it
+	if j.state(nil).Permit != refitv1alpha1.PermitApply {
+		end()
+		return permitted, end
+	}
+	key, uid := client.ObjectKeyFromObject(j.object), j.object.UID
+	go func() {
+		tick := time.NewTicker(permitInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-permitted.Done():
+				return
+			case <-tick.C:
+			}
+			var now refitv1alpha1.ComponentUpgrade
+			if err := r.client.Get(permitted, key, &now); err == nil && now.UID == uid && now.Spec.Permit != refitv1alpha1.PermitApply {
+				end()
+			}
+		}
+	}()
+	return permitted, end
 }
 
 // errFreezeLimit ends a step whose freeze has reached its limit.

@@ -111,3 +111,42 @@ func TestARollbackWithoutContentOfWhatWasNotChanged(t *testing.T) {
 		t.Errorf("%v: the phase is %s", err, u.Status.Phase)
 	}
 }
+
+func TestAnotherOrderEndsTheWaitOfAStep(t *testing.T) {
+	for _, permit := range []refitv1alpha1.Permit{refitv1alpha1.PermitApply, refitv1alpha1.PermitHold, refitv1alpha1.PermitRollback} {
+		t.Run(string(permit), func(t *testing.T) {
+			t.Parallel()
+			r, c := newWorld(t, frozen(refitv1alpha1.PermitApply))
+			j, err := readJournal(t.Context(), c, name, time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			permitted, stop := r.whilePermitted(t.Context(), j)
+			defer stop()
+			if permitted.Err() != nil {
+				t.Fatal("the wait ends at once")
+			}
+			ordered := j.object.DeepCopy()
+			ordered.Spec.Permit = permit
+			ordered.Spec.Sequence++
+			if err := c.Update(t.Context(), ordered); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-permitted.Done():
+			case <-time.After(2 * permitInterval):
+			}
+			if ended := permitted.Err() != nil; ended != (permit != refitv1alpha1.PermitApply) {
+				t.Errorf("the wait has ended: %t", ended)
+			}
+			if j, err = readJournal(t.Context(), c, name, time.Now); err != nil {
+				t.Fatal(err)
+			}
+			again, stopAgain := r.whilePermitted(t.Context(), j) // after a restart
+			defer stopAgain()
+			if ended := again.Err() != nil; ended != (permit != refitv1alpha1.PermitApply) {
+				t.Errorf("the wait of the repeated step has ended: %t", ended)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
@@ -134,7 +135,7 @@ func (w *writer) componentUpgrade(u *cliv1alpha1.ComponentProgress, now time.Tim
 		w.hang("Waiting", plain, gutter, as(yellow, u.Waiting))
 	}
 	w.freeze(u.Frozen, now)
-	w.steps(u.Steps, now, component.Words)
+	w.steps(interrupted(u), now, component.Words)
 	if len(u.Left) > 0 {
 		w.section("Not rolled back")
 		for _, left := range u.Left {
@@ -145,6 +146,18 @@ func (w *writer) componentUpgrade(u *cliv1alpha1.ComponentProgress, now time.Tim
 	if u.Error != nil {
 		w.remedy(2, u.Error.Remedy)
 	}
+}
+
+// interrupted returns the steps of an upgrade. One that has not succeeded, while nothing failed, was
+// interrupted by a pause or an abort.
+func interrupted(u *cliv1alpha1.ComponentProgress) []cliv1alpha1.ExplainStep {
+	out := slices.Clone(u.Steps)
+	for i := range out {
+		if u.Error == nil && out[i].State == string(refitv1alpha1.StepFailed) {
+			out[i].State = "Interrupted"
+		}
+	}
+	return out
 }
 
 func (w *writer) freeze(f *cliv1alpha1.ComponentFreeze, now time.Time) {

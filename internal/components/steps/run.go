@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -47,6 +48,9 @@ type Run struct {
 	Freeze func(ctx context.Context, limit time.Duration) error
 	// Waiting reports what the step waits for.
 	Waiting func(what string)
+	// Permitted ends once the order no longer permits the step, whose waits end then. If it is nil,
+	// nothing but the limit ends them.
+	Permitted context.Context
 	// Left are what a rollback left unchanged.
 	Left []string
 
@@ -125,7 +129,29 @@ func (r *Run) helm() *helm.Client {
 	return helm.New(r.Lease, r.Config, r.release(), r.Log.Handler())
 }
 
-func (r *Run) editor() *object.Editor { return &object.Editor{Client: r.client, Manager: Manager} }
+func (r *Run) editor() *object.Editor {
+	return &object.Editor{Client: r.client, Manager: Manager, Await: r.await}
+}
+
+// ErrHeld ends a wait of a step that the order no longer permits. What the step has to write before
+// the wait is complete.
+var ErrHeld = errors.New("the order no longer permits the step")
+
+// await waits while the order permits the step.
+func (r *Run) await(ctx context.Context, wait func(context.Context) error) error {
+	if r.Permitted == nil {
+		return wait(ctx)
+	}
+	permitted, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(r.Permitted, func() { cancel(ErrHeld) })
+	defer stop()
+	err := wait(permitted)
+	if err != nil && errors.Is(context.Cause(permitted), ErrHeld) {
+		return ErrHeld
+	}
+	return err
+}
 
 // uidChars are enough to distinguish the journals of one component.
 const uidChars = 8

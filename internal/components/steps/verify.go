@@ -23,6 +23,10 @@ const verifyInterval = time.Second
 
 // verify waits until the new version is healthy, and holds for the time of the recipe.
 func verify(ctx context.Context, r *Run, step component.Step) error {
+	return r.await(ctx, func(ctx context.Context) error { return waitHealthy(ctx, r, step) })
+}
+
+func waitHealthy(ctx context.Context, r *Run, step component.Step) error {
 	found, err := r.rendered(ctx)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func wave(ctx context.Context, r *Run, step component.Step) error {
 	if err != nil {
 		return err
 	}
-	return r.ready(ctx, found.Upgrade.Rendering.Objects, w)
+	return r.await(ctx, func(ctx context.Context) error { return r.ready(ctx, found.Upgrade.Rendering.Objects, w) })
 }
 
 // waveOf returns the wave of a step: its objects and those of the waves before it.

@@ -26,6 +26,16 @@ type Editor struct {
 	Client client.Client
 	// Manager is the field manager of the changes.
 	Manager string
+	// Await runs a wait for one object, which it may end early with an error of its own. If it is
+	// nil, waits end with their contexts.
+	Await func(ctx context.Context, wait func(context.Context) error) error
+}
+
+func (e *Editor) await(ctx context.Context, wait func(context.Context) error) error {
+	if e.Await == nil {
+		return wait(ctx)
+	}
+	return e.Await(ctx, wait)
 }
 
 // Touch annotates every object of a kind with a value that is the same in every try of a step.

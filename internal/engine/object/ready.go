@@ -53,6 +53,10 @@ func (e *Editor) Wait(ctx context.Context, kind string, limit time.Duration) err
 
 // ready waits until an object is ready. A deleted object is not waited for.
 func (e *Editor) ready(ctx context.Context, o *unstructured.Unstructured, limit time.Duration) error {
+	return e.await(ctx, func(ctx context.Context) error { return e.waitReady(ctx, o, limit) })
+}
+
+func (e *Editor) waitReady(ctx context.Context, o *unstructured.Unstructured, limit time.Duration) error {
 	if limit == 0 {
 		limit = defaultLimit
 	}

@@ -66,6 +66,10 @@ func (e *Editor) Recreate(ctx context.Context, objects refitv1alpha1.RecipeObjec
 
 // again waits until an object with another UID exists.
 func (e *Editor) again(ctx context.Context, o *unstructured.Unstructured, limit time.Duration) error {
+	return e.await(ctx, func(ctx context.Context) error { return e.waitAgain(ctx, o, limit) })
+}
+
+func (e *Editor) waitAgain(ctx context.Context, o *unstructured.Unstructured, limit time.Duration) error {
 	if limit == 0 {
 		limit = defaultLimit
 	}

@@ -41,7 +41,7 @@ type RecordState string
 const (
 	Running RecordState = "Running" // started; its process may have died
 	Done    RecordState = "Done"
-	Failed  RecordState = "Failed" // ended without success; nothing of it runs any more
+	Failed  RecordState = "Failed" // ended without success, or interrupted; nothing of it runs any more
 )
 
 // Failure is why a step failed.
@@ -102,7 +102,8 @@ const ReasonFreezeLimit = "FreezeLimitExceeded"
 // continues where it stopped.
 //
 // Two rules hold everywhere: an open step is completed before the direction changes, because Helm
-// cannot turn around within a revision; and a freeze is lifted before every wait and every end.
+// cannot turn around within a revision; and a freeze is lifted before every wait and every end. A
+// step that only waits any more is completed by ending its wait, see Interrupt.
 func Next(s State, now time.Time) Move {
 	move := s.next(now)
 	ends := move.Kind == MoveWait || move.Kind == MoveFinish

@@ -42,11 +42,16 @@ type world struct {
 	policy  bool              // the freeze exists
 	commit  bool              // objects are stored in the new version only
 
-	fails     map[string]int // how often a step still fails
-	writes    int
-	killAt    int // the write at which the process dies, 0 for none
-	killAfter bool
-	dead      bool
+	permitAt int // the write after which another order comes, 0 for none
+	permit   refitv1alpha1.Permit
+
+	fails  map[string]int // how often a step still fails
+	writes int
+	// interrupts counts the waits that ended because of another order.
+	interrupts int
+	killAt     int // the write at which the process dies, 0 for none
+	killAfter  bool
+	dead       bool
 }
 
 func newWorld(t *testing.T, fails map[string]int) *world {
@@ -69,6 +74,9 @@ func (w *world) write(change func()) {
 		return
 	}
 	w.writes++
+	if w.writes == w.permitAt {
+		w.journal.Permit = w.permit
+	}
 	if w.writes == w.killAt && !w.killAfter {
 		w.dead = true
 		return
@@ -80,7 +88,13 @@ func (w *world) write(change func()) {
 	w.dead = w.writes == w.killAt
 }
 
-func (w *world) store(journal State) { w.write(func() { w.journal = journal }) }
+// store stores the journal. The order is written by others.
+func (w *world) store(journal State) {
+	w.write(func() {
+		journal.Permit = w.journal.Permit
+		w.journal = journal
+	})
+}
 
 // run advances the upgrade until it waits or its process dies.
 func (w *world) run() {
@@ -100,6 +114,11 @@ func (w *world) act(move Move) {
 	case MoveRun:
 		w.store(w.journal.Start(move.Step))
 		failure := w.perform(move.Step)
+		if failure == nil && move.Step.Waits && !w.journal.RollingBack && w.journal.Permit != refitv1alpha1.PermitApply {
+			w.interrupts++
+			w.store(w.journal.Interrupt(move.Step))
+			return
+		}
 		w.store(w.journal.End(move.Step, failure))
 	case MoveThaw:
 		w.write(func() { w.policy = false })
@@ -281,6 +300,7 @@ func TestRandomKillsAndOrders(t *testing.T) {
 		for range 30 {
 			w.restart()
 			w.killAt, w.killAfter = w.writes+1+random.IntN(30), random.IntN(2) == 0
+			w.permitAt, w.permit = w.writes+1+random.IntN(30), permits[random.IntN(len(permits))]
 			w.journal.Permit = permits[random.IntN(len(permits))]
 			w.now = w.now.Add(time.Duration(random.IntN(20)) * time.Minute)
 			if random.IntN(2) == 0 {
@@ -303,4 +323,44 @@ func TestRandomKillsAndOrders(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
+}
+
+// An order that comes during any write ends the wait of the open step, and never leaves a mixture of
+// versions: whether the upgrade continues or is rolled back then, and also if it is killed.
+func TestOrdersDuringEveryWrite(t *testing.T) {
+	clean := newWorld(t, nil)
+	clean.run()
+	interrupts := 0
+	for at := 1; at <= clean.writes; at++ {
+		for _, first := range []refitv1alpha1.Permit{refitv1alpha1.PermitHold, refitv1alpha1.PermitRollback} {
+			for _, then := range []refitv1alpha1.Permit{refitv1alpha1.PermitApply, refitv1alpha1.PermitRollback} {
+				for kill := range 12 {
+					w := newWorld(t, nil)
+					w.permitAt, w.permit = at, first
+					if kill > 0 {
+						w.killAt, w.killAfter = at+kill/2, kill%2 == 0
+					}
+					w.run()
+					w.restart()
+					w.run()
+					if open := w.journal.open(); open && w.journal.Outcome == "" {
+						t.Errorf("order %s during write %d, kill %d: a step stays open: %v", first, at, kill, w.journal.Records)
+					}
+					if w.policy {
+						t.Errorf("order %s during write %d, kill %d: the upgrade waits while its freeze exists", first, at, kill)
+					}
+					w.journal.Permit = then
+					w.run()
+					if w.journal.Outcome == "" || w.unfinished() != "" || w.policy {
+						t.Errorf("orders %s and %s during write %d, kill %d: outcome %q%s, frozen %t", first, then, at, kill, w.journal.Outcome, w.unfinished(), w.policy)
+					}
+					interrupts += w.interrupts
+				}
+			}
+		}
+	}
+	if interrupts == 0 {
+		t.Error("no wait was interrupted")
+	}
+	t.Logf("%d interrupted waits", interrupts)
 }

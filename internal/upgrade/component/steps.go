@@ -20,6 +20,8 @@ type Step struct {
 	Of string
 	// Changes is set if the step changes what runs. A failure from there on rolls back.
 	Changes bool
+	// Waits is set if the step waits once it has written, and the wait can be ended at any time.
+	Waits bool
 	// Limit is the timeout of the step.
 	Limit time.Duration
 }
@@ -67,6 +69,7 @@ type stepDefinition struct {
 	kind    StepKind
 	undo    undo
 	changes bool
+	waits   bool
 	limit   time.Duration
 	// words are what the step does, for the middle of a sentence, and back what its undo does.
 	words, back string
@@ -80,13 +83,13 @@ var definitions = []stepDefinition{
 	{kind: StepKeepCRDs, limit: 2 * time.Minute, words: "protecting CRDs from deletion by Helm"},
 	{kind: StepAdopt, limit: 5 * time.Minute, words: "preparing the Helm release"},
 	{kind: StepCRDs, limit: 15 * time.Minute, undo: undoRestore, changes: true, words: "upgrading CRDs", back: "restoring CRDs"},
-	{kind: StepWave, limit: 15 * time.Minute, undo: undoRestore, changes: true, words: "upgrading objects", back: "rolling back objects"},
-	{kind: StepWait, limit: 10 * time.Minute, words: "waiting for objects"},
-	{kind: StepTouch, limit: 30 * time.Minute, undo: undoRepeat, changes: true, words: "having objects reconciled", back: "having objects reconciled by the old version"},
-	{kind: StepRecreate, limit: 30 * time.Minute, undo: undoRepeat, changes: true, words: "recreating objects", back: "recreating objects with the old version"},
-	{kind: StepPatch, limit: 30 * time.Minute, undo: undoRestore, changes: true, words: "setting fields of objects", back: "restoring fields of objects"},
+	{kind: StepWave, waits: true, limit: 15 * time.Minute, undo: undoRestore, changes: true, words: "upgrading objects", back: "rolling back objects"},
+	{kind: StepWait, waits: true, limit: 10 * time.Minute, words: "waiting for objects"},
+	{kind: StepTouch, waits: true, limit: 30 * time.Minute, undo: undoRepeat, changes: true, words: "having objects reconciled", back: "having objects reconciled by the old version"},
+	{kind: StepRecreate, waits: true, limit: 30 * time.Minute, undo: undoRepeat, changes: true, words: "recreating objects", back: "recreating objects with the old version"},
+	{kind: StepPatch, waits: true, limit: 30 * time.Minute, undo: undoRestore, changes: true, words: "setting fields of objects", back: "restoring fields of objects"},
 	{kind: StepRemove, limit: 15 * time.Minute, undo: undoRestore, changes: true, words: "deleting the objects of the component", back: "creating the objects of the component again"},
-	{kind: StepVerify, limit: 15 * time.Minute, changes: true, words: "verifying that everything is ready"},
+	{kind: StepVerify, waits: true, limit: 15 * time.Minute, changes: true, words: "verifying that everything is ready"},
 	{kind: StepCommit, limit: 30 * time.Minute, words: "completing the change, which can no longer be rolled back"},
 	{kind: StepSweep, limit: 5 * time.Minute, words: "deleting what earlier revisions left behind", back: "deleting what the new version left behind"},
 	{kind: StepUnflip, limit: 30 * time.Minute, words: "storing objects in the old version again"},
@@ -104,7 +107,7 @@ func definition(kind StepKind) stepDefinition {
 
 func newStep(kind StepKind, name string) Step {
 	d := definition(kind)
-	return Step{Name: name, Kind: kind, Changes: d.changes, Limit: d.limit}
+	return Step{Name: name, Kind: kind, Changes: d.changes, Waits: d.waits, Limit: d.limit}
 }
 
 // undoName is the name of the step that undoes another one.

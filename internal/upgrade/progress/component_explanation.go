@@ -104,9 +104,9 @@ func heldComponent(e *componentExplanation) bool {
 	e.Message = fmt.Sprintf("The change for %s is %s, and it is not complete: %s.", u.Operation, stopped, moveOf(u))
 	switch {
 	case open && u.Step != "":
-		e.Message += fmt.Sprintf(" refit-components completes the open step (%s) and then changes nothing more.", component.Words(u.Step))
+		e.Message += fmt.Sprintf(" refit-components completes what the open step writes (%s) and then changes nothing more.", component.Words(u.Step))
 	case open:
-		e.Message += " refit-components completes the open step and then changes nothing more."
+		e.Message += " refit-components completes what the open step writes and then changes nothing more."
 	}
 	switch {
 	case e.operationEnded():

@@ -43,7 +43,7 @@ func openStep(o *cliv1alpha1.Operation) string {
 			continue
 		}
 		doing, _, _ := strings.Cut(w.Message, "; waiting: ")
-		return fmt.Sprintf("Component %s: the open step is completed first (%s). ", w.Component, doing)
+		return fmt.Sprintf("Component %s: the open step ends first, without waiting until objects are ready (%s). ", w.Component, doing)
 	}
 	return ""
 }

@@ -148,7 +148,7 @@ func TestPauseAndAbortNameTheOpenStepOfAComponent(t *testing.T) {
 	}}}}
 	for name, decide := range map[string]func(verbs.Operation) (verbs.Decision, error){"pause": verbs.Pause, "abort": verbs.Abort} {
 		d, err := decide(o)
-		if want := "Component liqo: the open step is completed first (Upgrading component liqo to v1.2.0: wave-fabric)."; err != nil || !strings.Contains(d.Message, want) {
+		if want := "Component liqo: the open step ends first, without waiting until objects are ready (Upgrading component liqo to v1.2.0: wave-fabric)."; err != nil || !strings.Contains(d.Message, want) {
 			t.Errorf("%s: %q, %v", name, d.Message, err)
 		}
 	}

@@ -84,10 +84,25 @@ func (m *made) waive(check string) {
 	must(m.t, m.client.Update(m.t.Context(), &operation))
 }
 
+// A hold ends the wait for objects that do not become ready. The upgrade continues later, or is
+// rolled back.
 func TestHoldDuringAnUpgrade(t *testing.T) {
 	t.Parallel()
+	for next, ends := range map[refitv1alpha1.Permit]refitv1alpha1.ComponentPhase{
+		refitv1alpha1.PermitApply: refitv1alpha1.ComponentSucceeded, refitv1alpha1.PermitRollback: refitv1alpha1.ComponentRolledBack,
+	} {
+		t.Run(string(next), func(t *testing.T) {
+			t.Parallel()
+			holdThen(t, next, ends)
+		})
+	}
+}
+
+func holdThen(t *testing.T, next refitv1alpha1.Permit, ends refitv1alpha1.ComponentPhase) {
+	t.Helper()
 	m := newBed(t).newMade(func(c *refitv1alpha1.ReleaseComponent) { c.Values = map[string]any{"ready": false} })
 	m.installOld()
+	before := m.state()
 	m.order(m.offer())
 	done := make(chan error, 1)
 	go func() { done <- m.runIn(t.Context(), m.config) }()
@@ -98,17 +113,26 @@ func TestHoldDuringAnUpgrade(t *testing.T) {
 		return nil
 	})
 	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Permit = refitv1alpha1.PermitHold })
-	m.makeAllReady()
-	must(t, <-done)
+	select {
+	case err := <-done:
+		must(t, err)
+	case <-time.After(time.Minute):
+		t.Fatal("the hold waits until the objects are ready")
+	}
 	u := m.upgrade()
-	if u.Status.Phase != refitv1alpha1.ComponentApplying || u.Status.Frozen != nil || u.Status.Step != "" || u.Status.ObservedSequence != u.Spec.Sequence {
+	if u.Status.Phase != refitv1alpha1.ComponentApplying || u.Status.Frozen != nil || u.Status.Step != "" || u.Status.ObservedSequence != u.Spec.Sequence ||
+		u.Status.Error != nil {
 		t.Errorf("the status is %+v", u.Status)
 	}
 	if strings.Contains(m.state(), "frozen") {
 		t.Error("the component waits while it is frozen")
 	}
-	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Permit = refitv1alpha1.PermitApply })
-	m.ended(refitv1alpha1.ComponentSucceeded)
+	m.makeAllReady()
+	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Permit = next })
+	m.ended(ends)
+	if after := m.state(); ends == refitv1alpha1.ComponentRolledBack && strings.Contains(after, "only-2") {
+		t.Errorf("something of the new version is left:\n%s\nbefore:\n%s", after, before)
+	}
 }
 
 func TestValuesOfTheUserAreKept(t *testing.T) {
