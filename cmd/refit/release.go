@@ -14,6 +14,7 @@ var releaseCommands = []func(*app) *cobra.Command{
 	newReleaseSignCommand,   // for hosts to accept it
 	newReleaseVerifyCommand, // before it is applied, or when in doubt
 	newReleaseShowCommand,   // its content
+	newReleaseListCommand,   // those of a cluster
 	newReleasePushCommand,   // for others
 	newReleasePullCommand,   // of others
 }

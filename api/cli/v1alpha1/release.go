@@ -7,6 +7,7 @@ const (
 	KindReleaseContent = "ReleaseContent"
 	KindReleaseKey     = "ReleaseKey"
 	KindAddedRelease   = "AddedRelease"
+	KindReleases       = "Releases"
 )
 
 // The levels of trust in a ClusterRelease.

@@ -19,6 +19,15 @@ func (c *Cluster) Release(ctx context.Context, name string) (*refitv1alpha1.Clus
 	return out, nil
 }
 
+// Releases returns all ClusterReleases.
+func (c *Cluster) Releases(ctx context.Context) ([]refitv1alpha1.ClusterRelease, error) {
+	var out refitv1alpha1.ClusterReleaseList
+	if err := c.Client.List(ctx, &out); err != nil {
+		return nil, c.unreadable("ClusterReleases", err)
+	}
+	return out.Items, nil
+}
+
 // MayCreateRelease returns an error if the user may not create ClusterReleases.
 func (c *Cluster) MayCreateRelease(ctx context.Context) error {
 	allowed, err := c.allowed(ctx, "create", "clusterreleases", "")
