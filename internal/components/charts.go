@@ -71,8 +71,8 @@ func (r *Runner) collectOne(ctx context.Context, chart *metav1.PartialObjectMeta
 	return r.client.Patch(ctx, chart, client.MergeFrom(before), client.FieldOwner(steps.Manager))
 }
 
-// neededCharts returns the names of the ConfigMaps that ClusterReleases and upgrades need. It fails if
-// it cannot read one of them.
+// neededCharts returns the names of the ConfigMaps that ClusterReleases and upgrades need. It
+// fails if it cannot read one of them.
 func (r *Runner) neededCharts(ctx context.Context) (map[string]bool, error) {
 	needed := map[string]bool{}
 	var releases refitv1alpha1.ClusterReleaseList

@@ -97,7 +97,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: intervalOf(&status, complete)}, r.write(ctx, &c, status)
 }
 
-// stall reports why the status of a component cannot be computed. What was computed before stays.
+// stall reports why the status of a component cannot be computed. Earlier results stay.
 func (r *Reconciler) stall(ctx context.Context, c *refitv1alpha1.Component, cause error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

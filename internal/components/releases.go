@@ -21,8 +21,8 @@ type releases struct {
 	unsigned []refusedRelease // those of the refused ones that can be read
 }
 
-// refusedRelease is a ClusterRelease that is not signed as it should be. Its content is not trusted: it
-// only shows what the ClusterRelease would offer.
+// refusedRelease is a ClusterRelease that is not signed as it should be. Its content is not
+// trusted: it only shows what the ClusterRelease would offer.
 type refusedRelease struct {
 	verified
 	cause string

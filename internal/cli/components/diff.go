@@ -193,8 +193,8 @@ func (c *computing) read(ctx context.Context, signed refitv1alpha1.ReleaseCompon
 	return in, err
 }
 
-// key returns the key of a digest that covers values from Secrets. Without it, the digest is another
-// one than that of the offer.
+// key returns the key of a digest that covers values from Secrets. Without it, the digest is
+// another one than that of the offer.
 func (c *computing) key(ctx context.Context) ([]byte, error) {
 	key, err := offer.DigestKey(ctx, c.reader)
 	switch {

@@ -31,8 +31,8 @@ const valuesKey = "values.yaml"
 // ErrValuesMissing is returned if a Secret that a Component names does not exist or has no values.
 var ErrValuesMissing = errors.New("the Secret with values is missing")
 
-// UserValues returns the values of a Component and of the Secrets that it names, and the texts of the
-// latter, which must not be shown. Errors contain no values.
+// UserValues returns the values of a Component and of the Secrets that it names, and the texts of
+// the latter, which must not be shown. Errors contain no values.
 func UserValues(ctx context.Context, reader client.Reader, spec *refitv1alpha1.ComponentSpec) (values map[string]any, secret []string, err error) {
 	values = map[string]any{}
 	if spec.Values != nil && len(spec.Values.Raw) > 0 {

@@ -11,8 +11,8 @@ import (
 )
 
 // lookups reports a chart that reads from the cluster while it is rendered, unless that changes
-// nothing: it reads only its own objects, and renders the same whether it finds them or not. Objects
-// that only the new version has cannot be found: they must not exist.
+// nothing: it reads only its own objects, and renders the same whether it finds them or not.
+// Objects that only the new version has cannot be found: they must not exist.
 func (o *Offer) lookups(ctx context.Context, in Input, u helm.Upgrade) error {
 	if len(u.Rendering.Lookups) == 0 {
 		return nil

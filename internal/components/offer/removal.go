@@ -47,8 +47,8 @@ func (o *Offer) removal(ctx context.Context, cluster Cluster, in Input) error {
 	return o.hash(in)
 }
 
-// leavesObjects reports objects of the CRDs of the chart: they stay without their controller. What
-// the chart has is unknown if it does not exist any more, or renders with other values only.
+// leavesObjects reports objects of the CRDs of the chart: they stay without their controller. The
+// CRDs are unknown if the chart does not exist any more, or renders with other values only.
 func (o *Offer) leavesObjects(ctx context.Context, cluster Cluster, in Input) error {
 	chart, err := helm.Load(in.Archive)
 	if err != nil {

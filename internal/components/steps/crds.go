@@ -102,8 +102,8 @@ const (
 	guardDelay = 2 * time.Second
 )
 
-// guard returns what denies the creation of objects of CRDs that are deleted. It is nil if the order
-// has lifted all freezes.
+// guard returns what denies the creation of objects of CRDs that are deleted. It is nil if the
+// order has lifted all freezes.
 func (r *Run) guard() func(context.Context, []string) error {
 	if r.Owner.Spec.Thaw {
 		return nil

@@ -117,8 +117,8 @@ func (r *Run) images(ctx context.Context, rendering helm.Rendering) error {
 	return nil
 }
 
-// notInjected returns the containers of a pod that its workload has: others can be injected, such as
-// the proxy of a service mesh. All containers of a pod count that has none of them.
+// notInjected returns the containers of a pod that its workload has: others can be injected, such
+// as the proxy of a service mesh. All containers of a pod count that has none of them.
 func notInjected(pod *corev1.Pod, workload *unstructured.Unstructured) []corev1.Container {
 	var names []any
 	for _, field := range []string{"initContainers", "containers"} {

@@ -32,8 +32,8 @@ type Restored struct {
 // KeptDefinition is a CRD that a rollback does not delete.
 type KeptDefinition struct {
 	Name string
-	// Objects is how many objects it has; 0 if no version is served, so that they are unknown, or if
-	// there is no guard.
+	// Objects is how many objects it has; 0 if no version is served, so that they are unknown, or
+	// if there is no guard.
 	Objects int64
 }
 
@@ -199,8 +199,8 @@ func (a *Actor) removeAll(ctx context.Context, changes []Change, guard func(cont
 	return nil
 }
 
-// ofUpgrade returns a live CRD that an upgrade has created, and how many objects it has. It is nil if
-// it does not exist any more.
+// ofUpgrade returns a live CRD that an upgrade has created, and how many objects it has. It is nil
+// if it does not exist any more.
 func (a *Actor) ofUpgrade(ctx context.Context, name string) (live *Definition, objects int64, err error) {
 	if live, err = a.live(ctx, name); err != nil || live == nil || live.DeletionTimestamp != nil {
 		return live, 0, err

@@ -16,8 +16,8 @@ type Identity struct {
 	UID types.UID
 }
 
-// Existed returns those of the objects that exist before an action creates them. What an abandoned
-// action of Refit has created does not count, nor does what is to be kept anyway.
+// Existed returns those of the objects that exist before an action creates them. Objects that
+// an abandoned action of Refit has created do not count, nor do those that are kept anyway.
 func (c *Client) Existed(ctx context.Context, refs []Ref) (existed []Identity, err error) {
 	s, err := c.open(ctx, Mark{})
 	if err != nil {
@@ -56,8 +56,8 @@ func (c *Client) Existed(ctx context.Context, refs []Ref) (existed []Identity, e
 	return existed, nil
 }
 
-// Keep annotates objects so that neither Helm nor a sweep deletes them, and returns those that still
-// exist. Others of the same name are not annotated.
+// Keep annotates objects so that neither Helm nor a sweep deletes them, and returns those that
+// still exist. Others of the same name are not annotated.
 func (c *Client) Keep(ctx context.Context, objects []Identity) (stay []Ref, err error) {
 	s, err := c.open(ctx, Mark{})
 	if err != nil {

@@ -34,8 +34,8 @@ type Rendering struct {
 	Clock bool
 }
 
-// Render renders a chart without a cluster: functions that read from one find the given objects, and
-// nothing else. It validates the values with the schema of the chart. Upgrades render for an
+// Render renders a chart without a cluster: functions that read from one find the given objects,
+// and nothing else. It validates the values with the schema of the chart. Upgrades render for an
 // upgrade, with revision 2, so that the rendering does not depend on the history of a release.
 func Render(
 	ctx context.Context, chart *Chart, values map[string]any, r Release, capabilities Capabilities, upgrade bool, objects ...Object,
@@ -73,7 +73,8 @@ func Render(
 // clock matches the function of templates that returns the time.
 var clock = regexp.MustCompile(`\{\{[^}]*\bnow\b`)
 
-// readsClock reports whether a template of a chart may read the clock. Values can be templates, too.
+// readsClock reports whether a template of a chart may read the clock. Values can be templates,
+// too.
 func readsClock(content *chartv2.Chart, values map[string]any) bool {
 	for _, file := range slices.Concat(content.Templates, content.Raw) {
 		if clock.Match(file.Data) {

@@ -129,8 +129,8 @@ func TestAllNodesRenderTheSamePatchedConfiguration(t *testing.T) {
 	}
 }
 
-// The agent is killed before and after each write. It repeats the step, or rolls it back; or another
-// node becomes the first.
+// The agent is killed before and after each write. It repeats the step, or rolls it back; or
+// another node becomes the first.
 func TestInterruptedUploadOfAPatch(t *testing.T) {
 	var points []string
 	must(t, upload(t, configured(t), t.TempDir(), patchedOf(t, configured(t), nextPatch), func(name string, change func() error) error {

@@ -34,9 +34,10 @@ func probeOf(name string, rules []admissionregistrationv1.NamedRuleWithOperation
 	return name + "-" + hex.EncodeToString(sum.Sum(nil)[:4])
 }
 
-// policyOf returns the admission policy of a freeze with this name, and its probe. The client that upgrades the
-// component is not denied anything. The parameter of the policy is the ComponentUpgrade, so that
-// whoever writes orders lifts the freeze without permissions on policies.
+// policyOf returns the admission policy of a freeze with this name, and its probe. The client that
+// upgrades the component is not denied anything. The parameter of the policy is the
+// ComponentUpgrade, so that whoever writes orders lifts the freeze without permissions on
+// policies.
 func policyOf(name, component, client, namespace string, freeze refitv1alpha1.RecipeFreeze) (*admissionregistrationv1.ValidatingAdmissionPolicy, string) {
 	var operations []admissionregistrationv1.OperationType
 	for _, operation := range freeze.Deny.Operations {

@@ -22,7 +22,8 @@ func (c *Component) Observed() bool {
 	return c.Status.Owner != "" && c.Status.ObservedGeneration >= c.Generation
 }
 
-// Stalled is why refit-components cannot compute what ClusterReleases would change, empty if it can.
+// Stalled is why refit-components cannot compute what ClusterReleases would change, empty if it
+// can.
 func (c *Component) Stalled() string {
 	for i := range c.Status.Conditions {
 		if s := &c.Status.Conditions[i]; s.Type == refitv1alpha1.ConditionStalled && s.Status == metav1.ConditionTrue {

@@ -26,8 +26,8 @@ type Approved struct {
 }
 
 // Digest returns the digest of what is approved. It is computed again on the day of the upgrade;
-// another digest means that the plan has changed. With a key, nobody else can compute it: values may
-// be secret and easy to guess.
+// another digest means that the plan has changed. With a key, nobody else can compute it: values
+// may be secret and easy to guess.
 func (a Approved) Digest(key []byte) (string, error) {
 	content, err := json.Marshal(a) // keys of maps are sorted
 	if err != nil {

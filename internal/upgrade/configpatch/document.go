@@ -80,7 +80,7 @@ func (s section) read(document map[string]any) ([]entry, error) {
 	return out, nil
 }
 
-// textOf returns the text of a value. A value without text is an empty one, as for kubeadm.
+// textOf returns the text of a value. A value without text is the empty text, as for kubeadm.
 func textOf(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:

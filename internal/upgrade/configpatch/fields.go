@@ -84,7 +84,7 @@ func (v Values) WithoutEtcd() Values {
 }
 
 // Known returns the fields that signed patches have. A value that is in none of them is an empty
-// text: it may be a secret, and no patch sets an empty one.
+// text: it may be a secret, and no patch sets the empty text.
 func (v Values) Known(signed ...Values) Values {
 	out := Values{}
 	for _, patch := range signed {

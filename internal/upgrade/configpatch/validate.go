@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
-// The limits of a patch. Plans and NodeReports have room for them.
+// The limits of a patch, which fit plans and NodeReports.
 const (
 	maxFields = 64
 	maxValues = 8

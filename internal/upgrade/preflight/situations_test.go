@@ -110,8 +110,8 @@ func extraArgs(component, flag, value string) change {
 	return func(s *snapshot) { s.Kubeadm.ExtraArgs = map[string]map[string]string{component: {flag: value}} }
 }
 
-// patched is a cluster with a value of an argument, whose last ClusterRelease has set another one, and
-// whose next one sets a third.
+// patched is a cluster with a value of an argument, whose last ClusterRelease has set another one,
+// and whose next one sets a third.
 func patched(live, last string) change {
 	const field = "apiServer.extraArgs.goaway-chance"
 	values := func(value string) configpatch.Values {

@@ -26,8 +26,8 @@ const (
 	mostPlanning   = 5.0 // seconds
 )
 
-// TestAPlanOfTenComponents plans components that were installed with an older version each. Findings
-// about the only node, which has no agent, block the plan.
+// TestAPlanOfTenComponents plans components that were installed with an older version each.
+// Findings about the only node, which has no agent, block the plan.
 func TestAPlanOfTenComponents(t *testing.T) {
 	if os.Getenv("REFIT_COMPONENTS_FULL") == "" {
 		t.Skip("it builds the CLI: run make e2e-components-full")

@@ -64,8 +64,8 @@ func (s *site) replicas() int { return s.Spec().Workers }
 
 func tagOf(addon builder.Addon) string { return "v" + addon.Version }
 
-// componentsFile writes the file of a publisher, with Liqo if the site has it. The matrix excludes LeaderWorkerSet 0.7 from the
-// newer Kubernetes, so that its upgrade precedes the control plane.
+// componentsFile writes the file of a publisher, with Liqo if the site has it. The matrix excludes
+// LeaderWorkerSet 0.7 from the newer Kubernetes, so that its upgrade precedes the control plane.
 func (s *site) componentsFile(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "components.yaml")

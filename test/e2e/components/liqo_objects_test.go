@@ -99,7 +99,8 @@ func podReady(pod *corev1.Pod) bool {
 	})
 }
 
-// virtualNode returns a VirtualNode whose creation the freeze denies, and no webhook of Liqo admits.
+// virtualNode returns a VirtualNode whose creation the freeze denies, and no webhook of Liqo
+// admits.
 func (p *peering) virtualNode() *unstructured.Unstructured {
 	object := admitted("offloading.liqo.io/v1beta1", "VirtualNode", map[string]any{"clusterID": p.provider.Name()})
 	object.SetLabels(map[string]string{"liqo.io/webhook-skip": "true"})

@@ -55,8 +55,8 @@ func (p *peering) peer(t *testing.T, provider cluster.Spec) {
 	t.Logf("liqoctl peer took %.0f s", time.Since(begun).Seconds())
 }
 
-// keepProxyOffVirtualNodes changes kube-proxy as Liqo's documentation recommends: its pod on a virtual
-// node would never become ready, and would stop the rolling update of the others.
+// keepProxyOffVirtualNodes changes kube-proxy as Liqo's documentation recommends: its pod on a
+// virtual node would never become ready, and would stop the rolling update of the others.
 func (p *peering) keepProxyOffVirtualNodes(t *testing.T) {
 	t.Helper()
 	const patch = `{"spec":{"template":{"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
