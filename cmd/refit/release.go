@@ -4,6 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/arguments"
+	"github.com/refit-dev/refit/internal/cli/release"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 // releaseCommands are the commands about ClusterReleases.
@@ -49,4 +51,20 @@ it in steps: create a key once; for each version create, sign, kubectl apply.`,
 // oneFile accepts one file.
 func oneFile(what string) cobra.PositionalArgs {
 	return accept(arguments.One("name one file: " + what + " (- for stdin)"))
+}
+
+func newReleaseListCommand(a *app) *cobra.Command {
+	return a.newView(&view{
+		use: "list", short: "List the ClusterReleases of a cluster", long: release.ListHelp, args: noArguments,
+		example: []string{"# List the ClusterReleases", "release list", "# Print the list as JSON", "release list -o json"},
+		read: func(r *reading) (any, func() string, error) {
+			all, err := r.Releases(r.Context())
+			if err != nil {
+				return nil, nil, err
+			}
+			operations, err := r.List(r.Context())
+			list := release.NewList(r.Cluster.Name, all, operations)
+			return list, func() string { return text.Releases(list, a.Now(), a.name) }, err
+		},
+	})
 }

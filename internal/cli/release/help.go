@@ -50,3 +50,10 @@ its components and their charts. With --from, the command also reads every file 
 ClusterRelease from a source and compares it with its signed digest. A source is a directory, a web
 server (https://..., http://...) or an OCI layout (oci:/path), as on hosts. Exits with 1 if a file
 is missing or differs.`
+
+// ListHelp describes `refit release list`.
+const ListHelp = `List the ClusterReleases of a cluster: the version of Kubernetes, the age, the components, who uses
+it, and the key that signed it. Users are operations in progress, and hosts that have verified it.
+
+The command does not verify signatures: hosts do so before they fetch anything, and "release verify"
+does so for a file.`

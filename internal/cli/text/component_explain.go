@@ -148,8 +148,8 @@ func (w *writer) componentUpgrade(u *cliv1alpha1.ComponentProgress, now time.Tim
 	}
 }
 
-// interrupted returns the steps of an upgrade. One that has not succeeded, while nothing failed, was
-// interrupted by a pause or an abort.
+// interrupted returns the steps of an upgrade. A step that did not succeed, while nothing failed,
+// was interrupted by a pause or an abort.
 func interrupted(u *cliv1alpha1.ComponentProgress) []cliv1alpha1.ExplainStep {
 	out := slices.Clone(u.Steps)
 	for i := range out {

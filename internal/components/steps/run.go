@@ -133,8 +133,8 @@ func (r *Run) editor() *object.Editor {
 	return &object.Editor{Client: r.client, Manager: Manager, Await: r.await}
 }
 
-// ErrHeld ends a wait of a step that the order no longer permits. What the step has to write before
-// the wait is complete.
+// ErrHeld ends a wait of a step that the order no longer permits. The writes before the wait are
+// complete.
 var ErrHeld = errors.New("the order no longer permits the step")
 
 // await waits while the order permits the step.

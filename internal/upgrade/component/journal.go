@@ -20,8 +20,8 @@ func (s State) End(step Step, failure *Failure) State {
 }
 
 // Interrupt returns the journal after the wait of a step was ended, because the order no longer
-// permits the step. What the step writes is complete, so it is as one that did not become ready in
-// time: it is run again later, or undone.
+// permits the step. Its writes are complete, so it is as one that did not become ready in time: it
+// is run again later, or undone.
 func (s State) Interrupt(step Step) State { return s.record(step.Name, Failed) }
 
 // Freeze returns the journal before a freeze comes into force.

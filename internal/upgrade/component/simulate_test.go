@@ -325,8 +325,8 @@ func TestRandomKillsAndOrders(t *testing.T) {
 	}
 }
 
-// An order that comes during any write ends the wait of the open step, and never leaves a mixture of
-// versions: whether the upgrade continues or is rolled back then, and also if it is killed.
+// An order that comes during any write ends the wait of the open step, and never leaves a mixture
+// of versions: whether the upgrade continues or is rolled back then, and also if it is killed.
 func TestOrdersDuringEveryWrite(t *testing.T) {
 	clean := newWorld(t, nil)
 	clean.run()

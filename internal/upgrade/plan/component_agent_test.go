@@ -428,7 +428,7 @@ func (w *world) checkComponentsFit(s *cluster.Snapshot, next *machine, release s
 			if slices.ContainsFunc(noPath, func(n component.NoPath) bool { return n.Component == p.Component }) {
 				continue
 			}
-			// Others are placed before the control plane by their publisher, or for what needs them.
+			// Others are placed there by their publisher, or for what needs them.
 			w.require(!p.Before || p.Action != component.Upgrade || !strings.Contains(p.Reason, " does not run on "), "I12: %s is upgraded to %s, on which component %s %s does not run",
 				next.name, r.Payload.Kubernetes, p.Component, p.From)
 		}
