@@ -103,7 +103,10 @@ var Table = []Section{
 			Tests: []string{"TestAgentPackageLock"},
 		},
 		{Kind: "Windows nodes", Status: Skipped, Note: "with a warning", Checks: []string{"WindowsNode"}},
-		{Kind: "Virtual nodes, such as those of Liqo, which have no machine", Status: Skipped, Tests: []string{"TestComponentsLiqo"}, Checks: []string{"VirtualNode"}},
+		{
+			Kind: "Virtual nodes, such as those of Liqo, which have no machine", Status: Skipped, Tests: []string{"TestComponentsLiqo"},
+			Checks: []string{"VirtualNode"},
+		},
 		{Kind: "amd64", Status: Tested, Tests: []string{"TestUpgradeCI"}},
 		{
 			Kind: "arm64, also mixed with amd64", Status: Expected, Note: "every change is built and vetted for it, and the images have both platforms",

@@ -98,8 +98,10 @@ func TestHistoryPage(t *testing.T) {
 	failed.ended(metav1.ConditionFalse, refitv1alpha1.ReasonAborted)
 	workers := findScene(t, "draining")
 	workers.operation.Spec.Scope = refitv1alpha1.ScopeWorkers
-	all := []refitv1alpha1.ClusterUpgrade{*failed.operation, *findScene(t, "done").operation, *findScene(t, "planning").operation, *workers.operation,
-		*findScene(t, "alone-aborted").operation, *findScene(t, "alone").operation}
+	all := []refitv1alpha1.ClusterUpgrade{
+		*failed.operation, *findScene(t, "done").operation, *findScene(t, "planning").operation, *workers.operation,
+		*findScene(t, "alone-aborted").operation, *findScene(t, "alone").operation,
+	}
 	for i := range all {
 		all[i].Name += []string{"", "-2", "-3", "-4", "", "-2"}[i]
 	}

@@ -1,7 +1,6 @@
 package offer
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,7 +63,7 @@ func TestAChartThatLooksUpObjects(t *testing.T) {
 // objectsOf returns the objects of a manifest, as a record has them.
 func objectsOf(t *testing.T, manifest string) []helm.Object {
 	t.Helper()
-	r, err := helm.Render(context.Background(), chartOf(t, manifest), nil, helm.Release{Namespace: "shop", Name: "app"}, capabilities, true)
+	r, err := helm.Render(t.Context(), chartOf(t, manifest), nil, helm.Release{Namespace: "shop", Name: "app"}, capabilities, true)
 	if err != nil {
 		t.Fatal(err)
 	}

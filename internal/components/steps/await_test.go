@@ -25,7 +25,7 @@ func TestWaitsEndWithThePermit(t *testing.T) {
 		"complete although it is held": {held: true, wait: func(context.Context) error { return nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			permitted, hold := context.WithCancel(context.Background())
+			permitted, hold := context.WithCancel(t.Context())
 			defer hold()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			if c.expired {

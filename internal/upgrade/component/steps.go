@@ -85,10 +85,22 @@ var definitions = []stepDefinition{
 	{kind: StepCRDs, limit: 15 * time.Minute, undo: undoRestore, changes: true, words: "upgrading CRDs", back: "restoring CRDs"},
 	{kind: StepWave, waits: true, limit: 15 * time.Minute, undo: undoRestore, changes: true, words: "upgrading objects", back: "rolling back objects"},
 	{kind: StepWait, waits: true, limit: 10 * time.Minute, words: "waiting for objects"},
-	{kind: StepTouch, waits: true, limit: 30 * time.Minute, undo: undoRepeat, changes: true, words: "having objects reconciled", back: "having objects reconciled by the old version"},
-	{kind: StepRecreate, waits: true, limit: 30 * time.Minute, undo: undoRepeat, changes: true, words: "recreating objects", back: "recreating objects with the old version"},
-	{kind: StepPatch, waits: true, limit: 30 * time.Minute, undo: undoRestore, changes: true, words: "setting fields of objects", back: "restoring fields of objects"},
-	{kind: StepRemove, limit: 15 * time.Minute, undo: undoRestore, changes: true, words: "deleting the objects of the component", back: "creating the objects of the component again"},
+	{
+		kind: StepTouch, waits: true, limit: 30 * time.Minute, undo: undoRepeat, changes: true,
+		words: "having objects reconciled", back: "having objects reconciled by the old version",
+	},
+	{
+		kind: StepRecreate, waits: true, limit: 30 * time.Minute, undo: undoRepeat, changes: true,
+		words: "recreating objects", back: "recreating objects with the old version",
+	},
+	{
+		kind: StepPatch, waits: true, limit: 30 * time.Minute, undo: undoRestore, changes: true,
+		words: "setting fields of objects", back: "restoring fields of objects",
+	},
+	{
+		kind: StepRemove, limit: 15 * time.Minute, undo: undoRestore, changes: true,
+		words: "deleting the objects of the component", back: "creating the objects of the component again",
+	},
 	{kind: StepVerify, waits: true, limit: 15 * time.Minute, changes: true, words: "verifying that everything is ready"},
 	{kind: StepCommit, limit: 30 * time.Minute, words: "completing the change, which can no longer be rolled back"},
 	{kind: StepSweep, limit: 5 * time.Minute, words: "deleting what earlier revisions left behind", back: "deleting what the new version left behind"},

@@ -25,7 +25,7 @@ func TestMessagesAboutComponents(t *testing.T) {
 				{Name: refitv1alpha1.StageComponents, Kubernetes: "v1.36.3", Total: 2, Done: 1},
 			},
 		}
-		return verbs.Operation{ClusterUpgrade: u, Command: "refit", Progress: progress.NewOperation("prod", u, nil, time.Now())}
+		return verbs.Operation{ClusterUpgrade: u, Command: "refit", Progress: progress.NewOperation("prod", u, nil, time.Unix(0, 0))}
 	}
 	alone, both := operation("v1.36.3", 0), operation("v1.35.4", 3)
 	for _, c := range []struct {
@@ -33,16 +33,24 @@ func TestMessagesAboutComponents(t *testing.T) {
 		got  func() (verbs.Decision, error)
 		want string
 	}{
-		{"abort alone", func() (verbs.Decision, error) { return verbs.Abort(alone) },
-			"Aborting night. Upgraded components keep the new version (1 of 2 components). `refit watch night` shows the progress."},
-		{"abort both", func() (verbs.Decision, error) { return verbs.Abort(both) },
+		{
+			"abort alone", func() (verbs.Decision, error) { return verbs.Abort(alone) },
+			"Aborting night. Upgraded components keep the new version (1 of 2 components). `refit watch night` shows the progress.",
+		},
+		{
+			"abort both", func() (verbs.Decision, error) { return verbs.Abort(both) },
 			"Aborting night. Upgraded nodes keep the new version (2 of 5 nodes). Upgraded components keep the new version (1 of 2 components). " +
-				"`refit watch night` shows the progress."},
-		{"approve alone", func() (verbs.Decision, error) { return verbs.Approve(alone, "") },
-			"Approved: 2 components on Kubernetes v1.36.3, about 4 min. night continues; `refit watch` shows the progress."},
-		{"approve both", func() (verbs.Decision, error) { return verbs.Approve(both, "") },
+				"`refit watch night` shows the progress.",
+		},
+		{
+			"approve alone", func() (verbs.Decision, error) { return verbs.Approve(alone, "") },
+			"Approved: 2 components on Kubernetes v1.36.3, about 4 min. night continues; `refit watch` shows the progress.",
+		},
+		{
+			"approve both", func() (verbs.Decision, error) { return verbs.Approve(both, "") },
 			"Approved: Kubernetes v1.35.4 → v1.36.3 (3 control plane nodes to v1.36.3 and 2 components), about 4 min. night continues; " +
-				"`refit watch` shows the progress."},
+				"`refit watch` shows the progress.",
+		},
 	} {
 		if d, err := c.got(); err != nil || d.Message != c.want {
 			t.Errorf("%s: %q, %v, want\n%q", c.verb, d.Message, err, c.want)
