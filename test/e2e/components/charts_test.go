@@ -38,7 +38,7 @@ const fluxLabels = `labels.helm\.toolkit\.fluxcd\.io/name=fluxed,labels.helm\.to
 func (s *site) installCharts(t *testing.T) {
 	t.Helper()
 	for _, addon := range s.before {
-		must(t, s.LoadImages(t.Context(), addon.Archives))
+		must(t, s.LoadImages(t.Context(), running(addon)))
 	}
 	install := func(namespace, name, chart string, flags ...string) {
 		s.run(t, append([]string{"install", name, chart, "--namespace=" + namespace, "--create-namespace", "--wait", "--timeout=5m"}, flags...)...)

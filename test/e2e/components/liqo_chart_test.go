@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"text/template"
@@ -19,6 +20,17 @@ import (
 
 // liqo is the name of the component, of its Helm release and of its namespace.
 const liqo = "liqo"
+
+// notRunning are the images of Liqo that no pod runs: those of gateways, and of its removal. They
+// would fill the disk of the machine.
+var notRunning = []string{"gateway.tar", "geneve.tar", "wireguard.tar", "uninstaller.tar"}
+
+// running returns the archives of the images that pods of an add-on run.
+func running(addon builder.Addon) []string {
+	return slices.DeleteFunc(slices.Clone(addon.Archives), func(archive string) bool {
+		return slices.Contains(notRunning, filepath.Base(archive))
+	})
+}
 
 // liqoFile returns the file of the publisher of Liqo.
 func liqoFile(t *testing.T, addon builder.Addon) []byte {

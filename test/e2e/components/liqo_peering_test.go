@@ -44,7 +44,7 @@ func (p *peering) peer(t *testing.T, provider cluster.Spec) {
 	t.Cleanup(func() { p.describeIfFailed(t) })
 	for _, c := range []*cluster.Cluster{p.Cluster, p.provider} {
 		must(t, c.RoutePods())
-		must(t, c.LoadImages(t.Context(), p.before[liqo].Archives))
+		must(t, c.LoadImages(t.Context(), running(p.before[liqo])))
 		p.installLiqo(t, c, p.before[liqo])
 	}
 	p.keepProxyOffVirtualNodes(t)
