@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/host"
@@ -282,6 +283,26 @@ func TestAgentIsNotChangedDuringAnUpgrade(t *testing.T) {
 				t.Errorf("%v %s", err, out)
 			}
 		})
+	}
+}
+
+// Its order may have been withdrawn, as after an upgrade of components alone, so nothing would ever
+// finish it.
+func TestAgentIsRemovedFromAHostThatHasOnlyPrefetched(t *testing.T) {
+	s, _, h := newSite(t)
+	if _, err := place(t, s, newTestBundle(t, "binary 1", "{}", newPublicKey(t))); err != nil {
+		t.Fatal(err)
+	}
+	order := apply(12)
+	order.Order.Permit = refitv1alpha1.PermitPrefetch
+	records := []node.Record{order}
+	for _, name := range []string{node.StepFetch, node.StepImages} {
+		records = append(records, step(name, node.Started, node.Done)...)
+	}
+	h.journal(t, records...)
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: upgradeName})
+	if _, err := remove(t, s); err != nil {
+		t.Error(err)
 	}
 }
 

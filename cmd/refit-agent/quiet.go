@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent"
 	"github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/agent/settings"
@@ -27,8 +28,12 @@ func (s *site) refuseOpenUpgrade() error {
 	if err != nil {
 		return err
 	}
-	// The journal decides if the host state was not stored.
-	if status.Host.Open == "" && (status.State == nil || status.State.Outcome != "") {
+	// The journal decides if the host state was not stored. Any agent can start over or leave out an
+	// upgrade that has only prefetched: its order may have been withdrawn.
+	switch {
+	case status.State == nil && status.Host.Open == "":
+		return nil
+	case status.State != nil && (status.State.Outcome != "" || status.State.Order.Permit != refitv1alpha1.PermitApply && !status.State.Changed()):
 		return nil
 	}
 	what := status.Host.Open
