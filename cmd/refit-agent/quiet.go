@@ -28,8 +28,8 @@ func (s *site) refuseOpenUpgrade() error {
 	if err != nil {
 		return err
 	}
-	// The journal decides if the host state was not stored. Any agent can start over or leave out an
-	// upgrade that has only prefetched: its order may have been withdrawn.
+	// The journal decides if the host state was not stored. Any agent can start over or leave out
+	// an upgrade that has only prefetched: its order may have been withdrawn.
 	switch {
 	case status.State == nil && status.Host.Open == "":
 		return nil
