@@ -18,7 +18,7 @@ var stepDurations = map[string]time.Duration{
 // fail. Each move is the one that an agent makes.
 func history(u node.Upgrade, failing map[string]*node.Failure) []node.Record {
 	at := orderTime
-	records := []node.Record{{At: at, Kind: node.Opened, Upgrade: &u}, apply(12)}
+	records := []node.Record{{At: at, Kind: node.Opened, Upgrade: &u}, apply()}
 	records[1].At = at
 	note := func(r node.Record, after time.Duration) {
 		at = at.Add(after)

@@ -293,7 +293,7 @@ func TestAgentIsRemovedFromAHostThatHasOnlyPrefetched(t *testing.T) {
 	if _, err := place(t, s, newTestBundle(t, "binary 1", "{}", newPublicKey(t))); err != nil {
 		t.Fatal(err)
 	}
-	order := apply(12)
+	order := apply()
 	order.Order.Permit = refitv1alpha1.PermitPrefetch
 	records := []node.Record{order}
 	for _, name := range []string{node.StepFetch, node.StepImages} {

@@ -15,9 +15,9 @@ import (
 // upgradeName is the directory of an upgrade.
 const upgradeName = "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90-aaaaaaaaaaaa-0"
 
-func apply(sequence int64) node.Record {
+func apply() node.Record {
 	return node.Record{Kind: node.Ordered, Order: &node.Order{
-		Sequence: sequence, Epoch: 2, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto,
+		Sequence: 12, Epoch: 2, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto,
 	}}
 }
 
@@ -37,7 +37,7 @@ func join(parts ...[]node.Record) (out []node.Record) {
 
 // prepared are the records up to the first disruptive step.
 func prepared() []node.Record {
-	out := []node.Record{apply(12)}
+	out := []node.Record{apply()}
 	for _, name := range []string{node.StepFetch, node.StepImages, node.StepCheck, node.StepReserve, node.StepSave, node.StepStage} {
 		out = append(out, step(name, node.Started, node.Done)...)
 	}

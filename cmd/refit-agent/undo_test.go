@@ -41,7 +41,7 @@ func upgradedWorker(t *testing.T) (h fakeHost, kubelet string) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	for _, r := range join([]node.Record{apply(12)}, step(node.StepKubelet, node.Started, node.Done), []node.Record{{Kind: node.Finished, Outcome: refitv1alpha1.NodeSucceeded}}) {
+	for _, r := range join([]node.Record{apply()}, step(node.StepKubelet, node.Started, node.Done), []node.Record{{Kind: node.Finished, Outcome: refitv1alpha1.NodeSucceeded}}) {
 		r.At = at
 		if err := j.Append(r); err != nil {
 			t.Fatal(err)

@@ -50,11 +50,11 @@ func installedComponent(s *cluster.Snapshot, name, version, offered, kubernetes 
 	return c
 }
 
-// orderedComponent is an order of the operation for the component gateway, in a phase.
-func orderedComponent(version string, phase refitv1alpha1.ComponentPhase) clustertest.Change {
+// orderedComponent is the order of the operation for version v1.1.0 of gateway, in a phase.
+func orderedComponent(phase refitv1alpha1.ComponentPhase) clustertest.Change {
 	return func(s *cluster.Snapshot) {
 		spec := refitv1alpha1.ComponentUpgradeSpec{
-			Operation: refitv1alpha1.Operation{UID: types.UID(s.Operation.UID)}, Sequence: 1, Version: version, Action: refitv1alpha1.ActionUpgrade,
+			Operation: refitv1alpha1.Operation{UID: types.UID(s.Operation.UID)}, Sequence: 1, Version: "v1.1.0", Action: refitv1alpha1.ActionUpgrade,
 			Permit: refitv1alpha1.PermitApply, Release: refitv1alpha1.ReleaseRef{Name: s.Releases[0].Name, Digest: s.Releases[0].Digest},
 		}
 		steps := []refitv1alpha1.StepStatus{{Name: "crds", State: refitv1alpha1.StepDone}}
@@ -105,8 +105,8 @@ func TestTheHashCoversComponents(t *testing.T) {
 	}{
 		"nothing changed":                        {base(), to("v1.36.3"), true},
 		"the plan is recorded":                   {base(recorded(was)), to("v1.36.3"), true},
-		"a component is being upgraded":          {base(recorded(was), orderedComponent("v1.1.0", refitv1alpha1.ComponentApplying)), to("v1.36.3"), true},
-		"a component was upgraded":               {base(recorded(was), nowAt("gateway", "v1.1.0"), orderedComponent("v1.1.0", refitv1alpha1.ComponentSucceeded)), to("v1.36.3"), true},
+		"a component is being upgraded":          {base(recorded(was), orderedComponent(refitv1alpha1.ComponentApplying)), to("v1.36.3"), true},
+		"a component was upgraded":               {base(recorded(was), nowAt("gateway", "v1.1.0"), orderedComponent(refitv1alpha1.ComponentSucceeded)), to("v1.36.3"), true},
 		"its order was deleted":                  {base(recorded(was), nowAt("gateway", "v1.1.0")), to("v1.36.3"), true},
 		"a component changes otherwise":          {base(otherDigest), to("v1.36.3"), false},
 		"its offer is being computed again":      {base(recorded(was), onComponents(func(c *cluster.Component) { c.Status.Offers = nil })), to("v1.36.3"), true},
@@ -184,7 +184,7 @@ func TestAFailureReportsThatTheComponentWasRolledBack(t *testing.T) {
 		refitv1alpha1.ComponentFailed: "Job check failed", refitv1alpha1.ComponentRolledBack: "Job check failed; it was rolled back",
 	} {
 		s := clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), components, func(s *cluster.Snapshot) { s.Operation = &cluster.Operation{UID: "1"} },
-			orderedComponent("v1.1.0", phase), func(s *cluster.Snapshot) {
+			orderedComponent(phase), func(s *cluster.Snapshot) {
 				s.ComponentUpgrades[0].Status.Error = &refitv1alpha1.NodeError{Step: "verify", Message: "Job check failed"}
 			})
 		if got := (&view{s: s, op: s.Operation}).componentFailures(); len(got) != 1 || got[0].Message != want {
@@ -196,7 +196,7 @@ func TestAFailureReportsThatTheComponentWasRolledBack(t *testing.T) {
 // The pause between two steps of the last upgrade is not expected again.
 func TestTheEstimateOfAComponentHasNoPauses(t *testing.T) {
 	s := clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), components, func(s *cluster.Snapshot) { s.Operation = &cluster.Operation{UID: "1"} },
-		orderedComponent("v1.1.0", refitv1alpha1.ComponentSucceeded))
+		orderedComponent(refitv1alpha1.ComponentSucceeded))
 	at := func(minutes int) *metav1.Time {
 		out := metav1.NewTime(simulationStart.Add(time.Duration(minutes) * time.Minute))
 		return &out
