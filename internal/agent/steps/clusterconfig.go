@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
-	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 const (
@@ -55,13 +55,13 @@ func (h *Host) clusterConfig() (*kubeadm.Patched, error) {
 }
 
 func (h *Host) patched(stored kubeadm.Stored) (*kubeadm.Patched, error) {
-	return stored.Patch(configpatch.Of(h.Release.Payload.ClusterConfiguration))
+	return stored.Patch(signedconfig.Of(h.Release.Payload.ClusterConfiguration))
 }
 
 // checkPatch refuses a patch with flags or feature gates that the version does not have: kubeadm
 // renders any flag, and drops gates. Only the rehearsal tries the values.
 func checkPatch(config *kubeadm.Patched, version string) error {
-	unsupported := configpatch.Unsupported(config.Applied, version)
+	unsupported := signedconfig.Unsupported(config.Applied, version)
 	if len(unsupported) == 0 {
 		return nil
 	}

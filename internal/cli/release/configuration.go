@@ -12,6 +12,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/upgrade/configpatch"
+	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 // configurationVersion is the version of the ClusterConfiguration that a publisher writes. Clusters
@@ -58,5 +59,5 @@ func parseConfiguration(text []byte) (*refitv1alpha1.ClusterConfigurationPatch, 
 	if file.APIVersion != configurationVersion || file.Kind != "ClusterConfiguration" {
 		return nil, errors.New("it is not a ClusterConfiguration with apiVersion " + configurationVersion)
 	}
-	return &file.ClusterConfigurationPatch, configpatch.Validate(&file.ClusterConfigurationPatch)
+	return &file.ClusterConfigurationPatch, signedconfig.Validate(&file.ClusterConfigurationPatch)
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/refit-dev/refit/internal/cli/exit"
-	"github.com/refit-dev/refit/internal/upgrade/configpatch"
+	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 const configurationHead = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n"
@@ -68,7 +68,7 @@ func TestExampleOfAClusterConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, version := range []string{"v1.35.4", "v1.36.3", "v1.37.1"} {
-		if found := configpatch.Unsupported(configpatch.Of(patch), version); len(found) > 0 {
+		if found := signedconfig.Unsupported(signedconfig.Of(patch), version); len(found) > 0 {
 			t.Errorf("%s: %q", version, found)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
+	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 // Release renders the content of a ClusterRelease.
@@ -95,7 +95,7 @@ func writeImages(b *strings.Builder, images []refitv1alpha1.ReleaseImage) {
 }
 
 func writeConfiguration(b *strings.Builder, patch *refitv1alpha1.ClusterConfigurationPatch) {
-	fields := configpatch.Of(patch).Texts()
+	fields := signedconfig.Of(patch).Texts()
 	if len(fields) == 0 {
 		return
 	}

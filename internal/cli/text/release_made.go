@@ -6,8 +6,8 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
+	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 // MadeRelease describes how a ClusterRelease was made.
@@ -41,7 +41,7 @@ func ReleaseMade(r *MadeRelease) string {
 		}
 		fmt.Fprintf(&b, "Components: %s\n", Clean(phrase.List(names)))
 	}
-	if fields := configpatch.Of(r.Payload.ClusterConfiguration).Texts(); len(fields) > 0 {
+	if fields := signedconfig.Of(r.Payload.ClusterConfiguration).Texts(); len(fields) > 0 {
 		fmt.Fprintf(&b, "kubeadm configuration: %s\n", Clean(phrase.List(fields)))
 	}
 	b.WriteString(ReleaseSkipped(r))

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/configpatch"
+	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 // MaxBlob is the maximum size of a file of a ClusterRelease.
@@ -70,7 +70,7 @@ func ValidatePayload(p refitv1alpha1.ReleasePayload) error {
 		}
 		images[key] = true
 	}
-	if err := configpatch.Validate(p.ClusterConfiguration); err != nil {
+	if err := signedconfig.Validate(p.ClusterConfiguration); err != nil {
 		return fmt.Errorf("clusterConfiguration: %w", err)
 	}
 	return validateClaims(p)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/configpatch"
+	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 // configuredFields returns the fields of the ClusterConfiguration that a ClusterRelease can set.
@@ -46,7 +47,7 @@ func (obs *observation) readConfigured(context.Context) error {
 	}
 	signed := []configpatch.Values{kubeadm.Patched}
 	for i := range obs.snapshot.Releases {
-		signed = append(signed, configpatch.Of(obs.snapshot.Releases[i].Payload.ClusterConfiguration))
+		signed = append(signed, signedconfig.Of(obs.snapshot.Releases[i].Payload.ClusterConfiguration))
 	}
 	if known := obs.configured.Known(signed...); len(known) > 0 {
 		kubeadm.Configured = known

@@ -77,20 +77,6 @@ type Kubeadm struct {
 	CorefilePlugins []string `json:"corefilePlugins,omitempty"`
 }
 
-// Patches returns how the patches of ClusterReleases, one after the other, change the
-// ClusterConfiguration.
-func (k *Kubeadm) Patches(releases []*Release) []configpatch.Result {
-	var patches []configpatch.Values
-	for _, r := range releases {
-		patch := configpatch.Of(r.Payload.ClusterConfiguration)
-		if k.ExternalEtcd {
-			patch = patch.WithoutEtcd()
-		}
-		patches = append(patches, patch)
-	}
-	return configpatch.Along(k.Configured, k.Patched, patches)
-}
-
 // KubeletConfig is the part of a KubeletConfiguration that decisions need.
 type KubeletConfig struct {
 	Fields       []string        `json:"fields,omitempty"` // JSON paths that are set

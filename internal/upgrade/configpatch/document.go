@@ -27,7 +27,7 @@ func Read(document map[string]any) (Values, error) {
 			return nil, fmt.Errorf("cannot read %s of the ClusterConfiguration: %w", s, err)
 		}
 		for _, e := range entries {
-			out[s.field(e.name)] = append(out[s.field(e.name)], e.value)
+			out[s.Field(e.name)] = append(out[s.Field(e.name)], e.value)
 		}
 	}
 	return out, nil
@@ -37,7 +37,7 @@ func Read(document map[string]any) (Values, error) {
 func Write(document map[string]any, changes []Change) (map[string]any, error) {
 	out := runtime.DeepCopyJSON(document)
 	for _, change := range changes {
-		s, name := change.Field.split()
+		s, name := change.Field.Split()
 		if err := s.set(out, name, change.To); err != nil {
 			return nil, fmt.Errorf("cannot set %s in the ClusterConfiguration: %w", change.Field, err)
 		}
@@ -48,7 +48,7 @@ func Write(document map[string]any, changes []Change) (map[string]any, error) {
 // entry is one value of a section.
 type entry struct{ name, value string }
 
-func (s section) read(document map[string]any) ([]entry, error) {
+func (s Section) read(document map[string]any) ([]entry, error) {
 	found, _, err := unstructured.NestedFieldNoCopy(document, s.path()...)
 	if err != nil {
 		return nil, err
@@ -93,14 +93,14 @@ func textOf(value any) (string, error) {
 	return "", fmt.Errorf("the value is a %T", value)
 }
 
-func (s section) set(document map[string]any, name string, values []string) error {
+func (s Section) set(document map[string]any, name string, values []string) error {
 	found, _, err := unstructured.NestedFieldNoCopy(document, s.path()...)
 	if err != nil {
 		return err
 	}
 	var next any
 	list, isList := found.([]any)
-	if isList || found == nil && s != featureGates && !slices.Contains(mapVersions, document["apiVersion"]) {
+	if isList || found == nil && s != FeatureGates && !slices.Contains(mapVersions, document["apiVersion"]) {
 		next = inList(list, name, values)
 	} else if next, err = s.inMap(found, name, values); err != nil {
 		return err
@@ -135,7 +135,7 @@ func inList(list []any, name string, values []string) any {
 }
 
 // inMap returns nil instead of an empty map.
-func (s section) inMap(found any, name string, values []string) (any, error) {
+func (s Section) inMap(found any, name string, values []string) (any, error) {
 	entries, _ := found.(map[string]any)
 	if entries == nil {
 		entries = map[string]any{}
@@ -145,7 +145,7 @@ func (s section) inMap(found any, name string, values []string) (any, error) {
 		delete(entries, name)
 	case len(values) > 1:
 		return nil, fmt.Errorf("it has %d values, which need the version v1beta4 of the ClusterConfiguration", len(values))
-	case s == featureGates:
+	case s == FeatureGates:
 		on, err := strconv.ParseBool(values[0])
 		if err != nil {
 			return nil, err

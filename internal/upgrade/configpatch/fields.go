@@ -3,11 +3,7 @@ package configpatch
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-
-	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
 // Field is the path of a field, such as apiServer.extraArgs.goaway-chance.
@@ -16,15 +12,16 @@ type Field string
 // Values are the values of fields. An argument can have several; a missing field has none.
 type Values map[Field][]string
 
-// section is a part of the ClusterConfiguration whose entries are fields.
-type section string
+// Section is a part of the ClusterConfiguration whose entries are fields.
+type Section string
 
+// The sections that a ClusterRelease can set.
 const (
-	apiServerArgs         section = "apiServer.extraArgs"
-	controllerManagerArgs section = "controllerManager.extraArgs"
-	schedulerArgs         section = "scheduler.extraArgs"
-	etcdArgs              section = "etcd.local.extraArgs"
-	featureGates          section = "featureGates"
+	APIServerArgs         Section = "apiServer.extraArgs"
+	ControllerManagerArgs Section = "controllerManager.extraArgs"
+	SchedulerArgs         Section = "scheduler.extraArgs"
+	EtcdArgs              Section = "etcd.local.extraArgs"
+	FeatureGates          Section = "featureGates"
 )
 
 // Sections returns all that a ClusterRelease can set.
@@ -36,21 +33,17 @@ func Sections() []string {
 	return out
 }
 
-var sections = []section{apiServerArgs, controllerManagerArgs, schedulerArgs, etcdArgs, featureGates}
+var sections = []Section{APIServerArgs, ControllerManagerArgs, SchedulerArgs, EtcdArgs, FeatureGates}
 
-// components are the components whose flags are known, by section.
-var components = map[section]string{
-	apiServerArgs: kubefacts.KubeAPIServer, controllerManagerArgs: kubefacts.KubeControllerManager, schedulerArgs: kubefacts.KubeScheduler,
-}
-
-func (s section) field(name string) Field { return Field(string(s) + "." + name) }
+// Field returns the field with this name in the section.
+func (s Section) Field(name string) Field { return Field(string(s) + "." + name) }
 
 // path returns the names on the way to the section.
-func (s section) path() []string { return strings.Split(string(s), ".") }
+func (s Section) path() []string { return strings.Split(string(s), ".") }
 
-// split returns the section of a field and its name in it. Names have no dots in them, but a
+// Split returns the section of a field and its name in it. Names have no dots in them, but a
 // ClusterConfiguration can contain anything.
-func (f Field) split() (section, string) {
+func (f Field) Split() (Section, string) {
 	for _, s := range sections {
 		if name, found := strings.CutPrefix(string(f), string(s)+"."); found {
 			return s, name
@@ -77,8 +70,8 @@ func (f Field) text(values []string) string { return string(f) + "=" + strings.J
 func (v Values) WithoutEtcd() Values {
 	out := maps.Clone(v)
 	maps.DeleteFunc(out, func(f Field, _ []string) bool {
-		s, _ := f.split()
-		return s == etcdArgs
+		s, _ := f.Split()
+		return s == EtcdArgs
 	})
 	return out
 }
@@ -97,32 +90,6 @@ func (v Values) Known(signed ...Values) Values {
 				out[field] = []string{""}
 			}
 		}
-	}
-	return out
-}
-
-// Of returns the fields of a signed patch, none of nil.
-func Of(patch *refitv1alpha1.ClusterConfigurationPatch) Values {
-	out := Values{}
-	if patch == nil {
-		return out
-	}
-	args := map[section]*refitv1alpha1.ControlPlaneComponentPatch{
-		apiServerArgs: patch.APIServer, controllerManagerArgs: patch.ControllerManager, schedulerArgs: patch.Scheduler,
-	}
-	if patch.Etcd != nil {
-		args[etcdArgs] = patch.Etcd.Local
-	}
-	for s, component := range args {
-		if component == nil {
-			continue
-		}
-		for _, arg := range component.ExtraArgs {
-			out[s.field(arg.Name)] = append(out[s.field(arg.Name)], arg.Value)
-		}
-	}
-	for name, on := range patch.FeatureGates {
-		out[featureGates.field(name)] = []string{strconv.FormatBool(on)}
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
+	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 // notes are the decisions about the whole plan, in the order in which a reader needs them.
@@ -68,7 +69,7 @@ func (m *planner) configurationNotes(p *Plan, add func(decision, format string, 
 			releases = append(releases, r)
 		}
 	}
-	for i, result := range m.snapshot.Kubeadm.Patches(releases) {
+	for i, result := range signedconfig.Along(m.snapshot.Kubeadm, releases) {
 		set, removed := result.Texts()
 		for _, what := range []struct {
 			decision, reason string

@@ -5,6 +5,7 @@ import (
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
+	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 // configurationEdited: what the owner of a cluster has set survives a ClusterRelease.
@@ -19,7 +20,7 @@ func configurationEdited(v *view) []Finding {
 		}
 	}
 	var found []Finding
-	for i, result := range v.s.Kubeadm.Patches(releases) {
+	for i, result := range signedconfig.Along(v.s.Kubeadm, releases) {
 		if len(result.Kept) == 0 {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/artifact/upstream"
-	"github.com/refit-dev/refit/internal/upgrade/configpatch"
+	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 // Options are the sources and versions of a ClusterRelease.
@@ -143,7 +143,7 @@ func (o *Options) check() error {
 			return WrongOptionError{fmt.Errorf("%s is both excluded and selected (%s)", name, selected)}
 		}
 	}
-	if unsupported := configpatch.Unsupported(configpatch.Of(o.ClusterConfiguration), o.Kubernetes); len(unsupported) > 0 {
+	if unsupported := signedconfig.Unsupported(signedconfig.Of(o.ClusterConfiguration), o.Kubernetes); len(unsupported) > 0 {
 		return WrongOptionError{fmt.Errorf("the patch of the ClusterConfiguration does not fit: %s", strings.Join(unsupported, "; "))}
 	}
 	if o.Online != nil {

@@ -1,4 +1,4 @@
-package configpatch
+package signedconfig
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 )
 
 func args(args ...string) *refitv1alpha1.ControlPlaneComponentPatch {
@@ -84,7 +85,7 @@ func TestFieldsOfAPatch(t *testing.T) {
 	if got := values.Texts(); !slices.Equal(got, []string{"apiServer.extraArgs.v=1,2", "etcd.local.extraArgs.x=1", "featureGates.A=false"}) {
 		t.Errorf("got %q", got)
 	}
-	if got := values.WithoutEtcd().Fields(); !slices.Equal(got, []Field{"apiServer.extraArgs.v", "featureGates.A"}) {
+	if got := values.WithoutEtcd().Fields(); !slices.Equal(got, []configpatch.Field{"apiServer.extraArgs.v", "featureGates.A"}) {
 		t.Errorf("without etcd: %q", got)
 	}
 }

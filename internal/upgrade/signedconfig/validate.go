@@ -1,4 +1,7 @@
-package configpatch
+// Package signedconfig reads what ClusterReleases set in kubeadm's ClusterConfiguration, and refuses
+// what they must not set: fields that differ between clusters or hosts, files, secrets, and fields
+// that a version lacks.
+package signedconfig
 
 import (
 	"errors"
@@ -8,6 +11,7 @@ import (
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/configpatch"
 	"github.com/refit-dev/refit/internal/upgrade/drift"
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
@@ -27,29 +31,29 @@ var (
 
 // refused are arguments that belong to the cluster or its hosts, or on which Refit relies. A value
 // of a ClusterRelease, which many clusters share, would break them.
-var refused = map[section][]string{
-	apiServerArgs: {
+var refused = map[configpatch.Section][]string{
+	configpatch.APIServerArgs: {
 		"advertise-address", "bind-address", "secure-port", "etcd-servers", "etcd-prefix", "service-cluster-ip-range", "service-account-issuer",
 		"api-audiences", "authorization-mode", "anonymous-auth", "storage-backend", "allow-privileged",
 	},
-	controllerManagerArgs: {
+	configpatch.ControllerManagerArgs: {
 		"bind-address", "secure-port", "cluster-cidr", "cluster-name", "service-cluster-ip-range", "allocate-node-cidrs", "node-cidr-mask-size",
 		"node-cidr-mask-size-ipv4", "node-cidr-mask-size-ipv6", "leader-elect", "use-service-account-credentials", "master",
 	},
-	schedulerArgs: {"bind-address", "secure-port", "leader-elect", "master"},
-	etcdArgs: {
+	configpatch.SchedulerArgs: {"bind-address", "secure-port", "leader-elect", "master"},
+	configpatch.EtcdArgs: {
 		"name", "force-new-cluster", "client-cert-auth", "peer-client-cert-auth", "auto-tls", "peer-auto-tls", "discovery", "strict-reconfig-check",
 	},
 	// kubeadm renders the manifests without the settings of this gate in a dry run.
-	featureGates: {"RootlessControlPlane"},
+	configpatch.FeatureGates: {"RootlessControlPlane"},
 }
 
 // refusedPrefixes are those of arguments of the same kind.
-var refusedPrefixes = map[section][]string{
-	apiServerArgs:         {"emulated-version", "emulation-forward-compatible", "min-compatibility-version", "runtime-config-emulation"},
-	controllerManagerArgs: {"emulated-version", "min-compatibility-version"},
-	schedulerArgs:         {"emulated-version", "min-compatibility-version"},
-	etcdArgs:              {"initial-", "listen-", "advertise-", "discovery-"},
+var refusedPrefixes = map[configpatch.Section][]string{
+	configpatch.APIServerArgs:         {"emulated-version", "emulation-forward-compatible", "min-compatibility-version", "runtime-config-emulation"},
+	configpatch.ControllerManagerArgs: {"emulated-version", "min-compatibility-version"},
+	configpatch.SchedulerArgs:         {"emulated-version", "min-compatibility-version"},
+	configpatch.EtcdArgs:              {"initial-", "listen-", "advertise-", "discovery-"},
 }
 
 // fileSuffixes are those of arguments that name a file of the host.
@@ -72,17 +76,17 @@ func Validate(patch *refitv1alpha1.ClusterConfigurationPatch) error {
 		return fmt.Errorf("%d fields are more than %d", len(values), maxFields)
 	}
 	for _, field := range values.Fields() {
-		s, name := field.split()
-		if err := s.validate(name, values[field]); err != nil {
+		s, name := field.Split()
+		if err := validateField(s, name, values[field]); err != nil {
 			return fmt.Errorf("%s: %w", refitv1alpha1.Clip(fmt.Sprintf("%s.%q", s, name), 80), err)
 		}
 	}
 	return nil
 }
 
-func (s section) validate(name string, values []string) error {
+func validateField(s configpatch.Section, name string, values []string) error {
 	pattern := argumentPattern
-	if s == featureGates {
+	if s == configpatch.FeatureGates {
 		pattern = gatePattern
 	}
 	switch {
@@ -90,7 +94,7 @@ func (s section) validate(name string, values []string) error {
 		return errors.New("this is not a name")
 	case slices.Contains(refused[s], name) || slices.ContainsFunc(refusedPrefixes[s], func(p string) bool { return strings.HasPrefix(name, p) }):
 		return errors.New("this differs between clusters or hosts, or Refit relies on it: a ClusterRelease cannot set it")
-	case s != featureGates && slices.ContainsFunc(fileSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) }):
+	case s != configpatch.FeatureGates && slices.ContainsFunc(fileSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) }):
 		return errors.New("this names a file of the host: a ClusterRelease cannot set it")
 	case len(values) > maxValues:
 		return fmt.Errorf("%d values are more than %d", len(values), maxValues)
@@ -121,22 +125,28 @@ func isPath(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "unix:") || strings.HasPrefix(text, "file:")
 }
 
+// components are the components whose flags are known, by section.
+var components = map[configpatch.Section]string{
+	configpatch.APIServerArgs: kubefacts.KubeAPIServer, configpatch.ControllerManagerArgs: kubefacts.KubeControllerManager,
+	configpatch.SchedulerArgs: kubefacts.KubeScheduler,
+}
+
 // Unsupported returns the fields that a version of Kubernetes does not have, with the reason. The
 // flags of etcd are not known, nor is a version without facts.
-func Unsupported(values Values, version string) []string {
+func Unsupported(values configpatch.Values, version string) []string {
 	facts, known := kubefacts.For(version)
 	if !known {
 		return nil
 	}
 	var out []string
 	for _, field := range values.Fields() {
-		s, name := field.split()
+		s, name := field.Split()
 		component, hasFlags := components[s]
 		_, isGate := facts.Kubeadm.Gate(name)
 		switch {
 		case hasFlags && !facts.HasFlag(component, name):
 			out = append(out, fmt.Sprintf("%s %s has no flag --%s", component, version, name))
-		case s == featureGates && !isGate:
+		case s == configpatch.FeatureGates && !isGate:
 			out = append(out, fmt.Sprintf("kubeadm %s has no feature gate %s", version, name))
 		}
 	}
