@@ -1,6 +1,6 @@
-// Package signedconfig reads what ClusterReleases set in kubeadm's ClusterConfiguration, and refuses
-// what they must not set: fields that differ between clusters or hosts, files, secrets, and fields
-// that a version lacks.
+// Package signedconfig reads what ClusterReleases set in kubeadm's ClusterConfiguration, and
+// refuses what they must not set: fields that differ between clusters or hosts, files, secrets, and
+// fields that a version lacks.
 package signedconfig
 
 import (
