@@ -141,8 +141,9 @@ func virtualNode(v *view) []Finding {
 		found = append(found, Finding{
 			Object:  policy.NodeObject(name),
 			Message: name + " has no machine: a virtual kubelet represents another cluster or a cloud service",
-			Remedy: "Add a nodeAffinity that keeps kube-proxy off it, which Refit keeps: `kubectl -n kube-system edit daemonset kube-proxy`. A pod of kube-proxy " +
-				"never becomes ready there, and stops the rolling update on the other nodes. The virtual kubelet is upgraded with the component that it belongs to.",
+			Remedy: "Add a nodeAffinity that keeps kube-proxy off it, which Refit keeps: `kubectl -n kube-system edit daemonset kube-proxy`. " +
+				"A pod of kube-proxy never becomes ready there, and stops the rolling update on the other nodes. " +
+				"The virtual kubelet is upgraded with the component that it belongs to.",
 		})
 	}
 	return found
