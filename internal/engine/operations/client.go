@@ -1,6 +1,8 @@
 package operations
 
 import (
+	"net"
+
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -9,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/connrotation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -58,5 +61,26 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 	}
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // API priority and fairness limits the rate
-	return client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
+	dial := config.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: requestTimeout}).DialContext
+	}
+	dialer := connrotation.NewDialer(dial)
+	config.Dial = dialer.DialContext
+	objects, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
+	if err != nil {
+		return nil, err
+	}
+	return &connection{WithWatch: objects, dialer: dialer}, nil
 }
+
+// connection is a client whose connections can be closed.
+type connection struct {
+	client.WithWatch
+
+	dialer *connrotation.Dialer
+}
+
+// Redial closes all connections, so that the next request opens another one. Requests in progress
+// fail.
+func (c *connection) Redial() { c.dialer.CloseAll() }

@@ -5,4 +5,5 @@ const (
 	MaxBackoff      = maxBackoff
 	RefreshInterval = refreshInterval
 	LeaseValidFor   = leaseValidFor
+	ProbeTimeout    = probeTimeout
 )

@@ -19,7 +19,8 @@ const (
 )
 
 // Follower follows one operation until it ends. It watches, so that its reports are almost current,
-// and continues after the API server was unreachable for a while.
+// and continues after the API server was unreachable for a while. A probe reports that it is, also
+// if it accepts requests and does not answer them.
 type Follower struct {
 	*Cluster
 
@@ -37,8 +38,10 @@ func (f *Follower) Follow(ctx context.Context) (*cliv1alpha1.Operation, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	changes := make(chan func(*observation))
 	var watches sync.WaitGroup
-	watches.Go(func() { f.watchOperation(ctx, changes) })
-	watches.Go(func() { f.watchOrders(ctx, changes) })
+	outages := newOutages(ctx)
+	watches.Go(func() { f.watchOperation(ctx, outages, changes) })
+	watches.Go(func() { f.watchOrders(ctx, outages, changes) })
+	watches.Go(func() { f.probe(ctx, outages, changes) })
 	defer watches.Wait()
 	defer cancel()
 	seen := &observation{orders: map[string]*refitv1alpha1.NodeUpgrade{}}
@@ -76,6 +79,7 @@ type observation struct {
 	deleted   bool
 	orders    map[string]*refitv1alpha1.NodeUpgrade
 
+	answered         time.Time // when the operation was last listed
 	unreachableSince time.Time // zero: the API server responds
 	unreachable      string    // why
 }

@@ -25,6 +25,7 @@ func (c *Cluster) FollowBackup(
 	ticker := time.NewTicker(refreshInterval)
 	defer ticker.Stop()
 	for {
+		started := c.Now()
 		found, err := c.readBackup(ctx, b.Name, others)
 		switch {
 		case ctx.Err() != nil:
@@ -35,8 +36,11 @@ func (c *Cluster) FollowBackup(
 			return last, err
 		case last.UnreachableSince.IsZero():
 			unreachable := *last // the reports before keep their value
-			unreachable.UnreachableSince, unreachable.UnreachableError = c.Now().UTC(), err.Error()
+			unreachable.UnreachableSince, unreachable.UnreachableError = started.UTC(), err.Error()
 			last = &unreachable
+			c.redial()
+		default:
+			c.redial()
 		}
 		if err := report(last, c.Now()); err != nil || last.Ended {
 			return last, err
@@ -50,7 +54,7 @@ func (c *Cluster) FollowBackup(
 }
 
 func (c *Cluster) readBackup(ctx context.Context, name string, others []refitv1alpha1.EtcdBackup) (*cliv1alpha1.Backup, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	b, order, err := c.backupAndOrder(ctx, name)
 	if err != nil {

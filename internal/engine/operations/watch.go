@@ -19,18 +19,21 @@ const (
 	maxBackoff     = 2 * time.Second
 )
 
-// watchOperation keeps the operation up to date. It is the one that reports whether the API server
-// is reachable.
-func (f *Follower) watchOperation(ctx context.Context, changes chan<- func(*observation)) {
+// watchOperation keeps the operation up to date. It is the one that reports that the API server is
+// reachable: what it has read is current again.
+func (f *Follower) watchOperation(ctx context.Context, outages *outages, changes chan<- func(*observation)) {
 	named := client.MatchingFields{"metadata.name": f.Operation}
-	repeat(ctx, func() error {
+	repeat(ctx, outages, func(ctx context.Context) error {
 		var list refitv1alpha1.ClusterUpgradeList
 		if err := f.list(ctx, &list, named); err != nil {
-			send(ctx, changes, func(s *observation) { s.failed(f.Now(), err) })
+			if !errors.Is(context.Cause(ctx), errOutage) { // which the probe has reported
+				send(ctx, changes, func(s *observation) { s.failed(f.Now(), err) })
+			}
 			return err
 		}
+		read := f.Now()
 		send(ctx, changes, func(s *observation) {
-			s.unreachableSince, s.unreachable, s.deleted = time.Time{}, "", len(list.Items) == 0
+			s.unreachableSince, s.unreachable, s.answered, s.deleted = time.Time{}, "", read, len(list.Items) == 0
 			if !s.deleted {
 				s.operation = &list.Items[0]
 			}
@@ -44,8 +47,8 @@ func (f *Follower) watchOperation(ctx context.Context, changes chan<- func(*obse
 }
 
 // watchOrders keeps the orders to nodes up to date.
-func (f *Follower) watchOrders(ctx context.Context, changes chan<- func(*observation)) {
-	repeat(ctx, func() error {
+func (f *Follower) watchOrders(ctx context.Context, outages *outages, changes chan<- func(*observation)) {
+	repeat(ctx, outages, func(ctx context.Context) error {
 		all := map[string]*refitv1alpha1.NodeUpgrade{}
 		from := refitv1alpha1.NodeUpgradeList{}
 		for token, more := "", true; more; more = token != "" {
@@ -73,18 +76,23 @@ func (f *Follower) watchOrders(ctx context.Context, changes chan<- func(*observa
 	})
 }
 
-// failed records that the API server did not respond.
-func (s *observation) failed(now time.Time, err error) {
+// failed records that the API server did not respond to a request that started at a time. A later
+// one may have been answered already.
+func (s *observation) failed(started time.Time, err error) {
+	if started.Before(s.answered) {
+		return
+	}
 	if s.unreachableSince.IsZero() {
-		s.unreachableSince = now
+		s.unreachableSince = started
 	}
 	s.unreachable = err.Error()
 }
 
-// repeat calls a function until the context ends, with a growing pause while it fails.
-func repeat(ctx context.Context, do func() error) {
+// repeat calls a function until the context ends, with a growing pause while it fails. An outage
+// ends the function's own context.
+func repeat(ctx context.Context, outages *outages, do func(context.Context) error) {
 	for pause := minBackoff; ctx.Err() == nil; {
-		if err := do(); err == nil {
+		if err := do(outages.next()); err == nil {
 			pause = minBackoff
 		} else {
 			pause = min(2*pause, maxBackoff)

@@ -1,0 +1,104 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// An API server that hangs is reported within their sum.
+const (
+	probeInterval = 500 * time.Millisecond
+	probeTimeout  = 2 * time.Second
+)
+
+// probe reads the metadata of the operation until the context ends, and reports that the API server
+// does not respond. A watch cannot: it stays open without an event while the API server or its etcd
+// hangs. The read has no resourceVersion, so that etcd has to answer it.
+func (f *Follower) probe(ctx context.Context, outages *outages, changes chan<- func(*observation)) {
+	ticker := time.NewTicker(probeInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		started := f.Now()
+		err := f.respond(ctx)
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		send(ctx, changes, func(s *observation) { s.failed(started, err) })
+		f.redial()
+		outages.report()
+	}
+}
+
+// respond returns an error unless the API server answers a read. A refusal is an answer.
+func (f *Follower) respond(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	var found metav1.PartialObjectMetadata
+	found.SetGroupVersionKind(refitv1alpha1.GroupVersion.WithKind("ClusterUpgrade"))
+	return unanswered(ctx, f.Client.Get(ctx, client.ObjectKey{Name: f.Operation}, &found))
+}
+
+// unanswered returns the error of a request that the API server did not answer, or could not.
+func unanswered(ctx context.Context, err error) error {
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Code < http.StatusInternalServerError {
+		return nil
+	}
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("the API server did not respond within %s", probeTimeout)
+	}
+	return err
+}
+
+// redial closes the connections of the client: one to a machine that is gone would otherwise stay
+// in use until TCP gives it up.
+func (c *Cluster) redial() {
+	if connection, ok := c.Client.(interface{ Redial() }); ok {
+		connection.Redial()
+	}
+}
+
+// errOutage ends the requests in progress when the API server does not respond.
+var errOutage = errors.New("the API server does not respond")
+
+// outages ends every list and watch in progress at an outage, so that they begin again.
+type outages struct {
+	mu      sync.Mutex
+	parent  context.Context
+	current context.Context
+	end     context.CancelCauseFunc
+}
+
+func newOutages(parent context.Context) *outages {
+	o := &outages{parent: parent}
+	o.current, o.end = context.WithCancelCause(parent)
+	return o
+}
+
+// next returns a context that ends with the next outage.
+func (o *outages) next() context.Context {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.current
+}
+
+func (o *outages) report() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.end(errOutage)
+	o.current, o.end = context.WithCancelCause(o.parent)
+}
