@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -102,6 +103,8 @@ func (e *Editor) state(ctx context.Context, o *unstructured.Unstructured, namesp
 		err = e.Client.Get(ctx, key, live)
 	}
 	switch {
+	case deleted(err) && deletesItself(o):
+		return nil, live, nil
 	case meta.IsNoMatchError(err) || deleted(err):
 		return &NotReadyError{Object: nameOf(o), Status: "NotFound", Message: "it does not exist"}, live, nil
 	case err != nil: // the API server may be unavailable for a while
@@ -115,4 +118,14 @@ func (e *Editor) state(ctx context.Context, o *unstructured.Unstructured, namesp
 		return nil, nil, nil
 	}
 	return &NotReadyError{Object: nameOf(live), Kind: live.GetKind(), Status: string(result.Status), Message: result.Message}, live, nil
+}
+
+// deletesItself reports whether an object is a Job that is deleted once it has ended: one that is
+// missing has run.
+func deletesItself(o *unstructured.Unstructured) bool {
+	if o.GroupVersionKind().GroupKind() != batchv1.SchemeGroupVersion.WithKind("Job").GroupKind() {
+		return false
+	}
+	_, found, err := unstructured.NestedFieldNoCopy(o.Object, "spec", "ttlSecondsAfterFinished")
+	return err == nil && found
 }

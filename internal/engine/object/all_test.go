@@ -88,6 +88,36 @@ func TestWaitingGoesOnWhileAnObjectCanBecomeReady(t *testing.T) {
 	}
 }
 
+// TestAMissingJobThatDeletesItself: the TTL controller has deleted it after it ended.
+func TestAMissingJobThatDeletesItself(t *testing.T) {
+	for situation, c := range map[string]struct {
+		kind  string
+		spec  map[string]any
+		ready bool
+	}{
+		"with a TTL":    {"Job", map[string]any{"ttlSecondsAfterFinished": int64(0)}, true},
+		"without a TTL": {"Job", map[string]any{}, false},
+		"not a Job":     {"CronJob", map[string]any{"ttlSecondsAfterFinished": int64(0)}, false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			missing := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "batch/v1", "kind": c.kind, "metadata": map[string]any{"name": "migrate"}, "spec": c.spec,
+			}}
+			mapper := meta.NewDefaultRESTMapper(nil)
+			mapper.Add(missing.GroupVersionKind(), meta.RESTScopeNamespace)
+			e := object.Editor{Client: fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithRESTMapper(mapper).Build()}
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				defer cancel()
+				err := e.WaitAll(ctx, []*unstructured.Unstructured{missing}, "shop", func(string) {})
+				if (err == nil) != c.ready {
+					t.Errorf("the result is %v", err)
+				}
+			})
+		})
+	}
+}
+
 func TestAnUnschedulablePodIsWaitedFor(t *testing.T) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart", CreationTimestamp: metav1.NewTime(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))},
