@@ -45,7 +45,16 @@ func recreate(ctx context.Context, r *Run, step component.Step) error {
 		}
 	}
 	r.Waiting("every " + objects.Kind + " is being recreated")
-	return r.editor().Recreate(ctx, objects, r.saved.Recreated[step.Name])
+	return r.editor().Recreate(ctx, objects, object.Recreation{
+		Old: r.saved.Recreated[step.Name], Deleting: r.saved.Deleting[step.Name],
+		Save: func(uid types.UID) error {
+			if r.saved.Deleting == nil {
+				r.saved.Deleting = map[string]types.UID{}
+			}
+			r.saved.Deleting[step.Name] = uid
+			return r.saved.write(ctx, r.client, r.Owner)
+		},
+	})
 }
 
 // patch sets a field of objects. The values before it are saved first.

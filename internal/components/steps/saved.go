@@ -53,10 +53,11 @@ type saved struct {
 	// Existed are those of Created that exist before the upgrade: a rollback does not delete them.
 	Existed []helm.Identity `json:"existed,omitempty"`
 	// Patched and Recreated are by step: the values before it, and the objects before it. Written
-	// are the values of patches.
+	// are the values of patches, and Deleting are the objects that were deleted last.
 	Patched   map[string]map[types.UID]any `json:"patched,omitempty"`
 	Written   map[string]string            `json:"written,omitempty"`
 	Recreated map[string][]object.Identity `json:"recreated,omitempty"`
+	Deleting  map[string]types.UID         `json:"deleting,omitempty"`
 
 	crds *crd.Saved
 	// stored is the Secret as it was read, nil for new content.

@@ -185,11 +185,14 @@ func TestRecreateAgainAfterAKill(t *testing.T) {
 	if err != nil || len(old) != 2 {
 		t.Fatalf("%v, %v", old, err)
 	}
-	if err := editor.Recreate(t.Context(), selected(time.Minute), old[:1]); err != nil { // then the process died
+	r := object.Recreation{Old: old[:1]}
+	r.Save = func(uid types.UID) error { r.Deleting = uid; return nil }
+	if err := editor.Recreate(t.Context(), selected(time.Minute), r); err != nil { // then the process died
 		t.Fatal(err)
 	}
+	r.Old = old
 	first := uidOf(t, c, "a")
-	if err := editor.Recreate(t.Context(), selected(time.Minute), old); err != nil {
+	if err := editor.Recreate(t.Context(), selected(time.Minute), r); err != nil {
 		t.Fatal(err)
 	}
 	if got := uidOf(t, c, "a"); got != first || got == old[0].UID {
