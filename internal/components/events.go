@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 )
 
 func setupOffers(manager ctrl.Manager, options ctrlcontroller.Options, o Options) error {
@@ -37,7 +39,7 @@ func setupOffers(manager ctrl.Manager, options ctrlcontroller.Options, o Options
 		Complete(r)
 }
 
-// ofUpgrade queues a component whose upgrade has ended.
+// ofUpgrade queues a component whose upgrade has ended or is paused.
 func ofUpgrade(_ context.Context, object client.Object) []reconcile.Request {
 	u, ok := object.(*refitv1alpha1.ComponentUpgrade)
 	if !ok || busy(u) {
@@ -81,9 +83,17 @@ func milestones(o *refitv1alpha1.ClusterUpgrade) (out refitv1alpha1.PlanSummary)
 	return out
 }
 
-// busy reports whether steps of an upgrade run: what is offered is known after it.
+// busy reports whether steps of an upgrade run: what is offered is known after it. One that was
+// paused or aborted is not busy, since it may never continue.
 func busy(u *refitv1alpha1.ComponentUpgrade) bool {
-	return u.Status.Phase == refitv1alpha1.ComponentApplying || u.Status.Phase == refitv1alpha1.ComponentRollingBack
+	if u.Status.Phase != refitv1alpha1.ComponentApplying {
+		return u.Status.Phase == refitv1alpha1.ComponentRollingBack
+	}
+	order := &cluster.ComponentUpgrade{Name: u.Name, Generation: u.Generation, Spec: u.Spec, Status: u.Status}
+	if componentplan.Refused(order) { // what was started waits as under Hold
+		order.Spec.Permit, order.Spec.Sequence = refitv1alpha1.PermitHold, order.Status.ObservedSequence
+	}
+	return componentplan.Changing(order)
 }
 
 // ofRelease queues all Components, and those of the ClusterRelease, which may not exist yet.

@@ -97,3 +97,50 @@ func TestManyHelmRecords(t *testing.T) {
 		t.Errorf("the ClusterReleases are listed %d times", lists)
 	}
 }
+
+// TestUpgradesThatRun: what ClusterReleases offer is computed again once nothing of an upgrade runs
+// any more, and one that was aborted never ends.
+func TestUpgradesThatRun(t *testing.T) {
+	const held, apply = refitv1alpha1.PermitHold, refitv1alpha1.PermitApply
+	done, open := refitv1alpha1.StepDone, refitv1alpha1.StepRunning
+	for situation, test := range map[string]struct {
+		phase            refitv1alpha1.ComponentPhase
+		permit           refitv1alpha1.Permit
+		step             refitv1alpha1.StepState
+		frozen, answered bool
+		refused          bool
+		want             bool
+	}{
+		"no order":                     {},
+		"between two steps":            {refitv1alpha1.ComponentApplying, apply, done, false, true, false, true},
+		"held":                         {refitv1alpha1.ComponentApplying, held, done, false, true, false, false},
+		"held and not answered yet":    {refitv1alpha1.ComponentApplying, held, done, false, false, false, true},
+		"held during a step":           {refitv1alpha1.ComponentApplying, held, open, false, true, false, true},
+		"held and frozen":              {refitv1alpha1.ComponentApplying, held, done, true, true, false, true},
+		"another order was refused":    {refitv1alpha1.ComponentApplying, apply, done, false, false, true, false},
+		"refused during a step":        {refitv1alpha1.ComponentApplying, apply, open, false, false, true, true},
+		"rolled back while it is held": {refitv1alpha1.ComponentRollingBack, held, done, false, true, false, true},
+		"failed":                       {refitv1alpha1.ComponentFailed, apply, done, false, true, false, false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			u := &refitv1alpha1.ComponentUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "queue", Generation: 2}}
+			u.Spec.Permit, u.Spec.Sequence, u.Status.Phase = test.permit, 2, test.phase
+			u.Status.Steps = []refitv1alpha1.StepStatus{{Name: "wave-rest", State: test.step}}
+			if test.answered {
+				u.Status.ObservedSequence = 2
+			}
+			if test.frozen {
+				u.Status.Frozen = &refitv1alpha1.FrozenStatus{}
+			}
+			if test.refused {
+				u.Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, ObservedGeneration: 2}}
+			}
+			if got := busy(u); got != test.want {
+				t.Errorf("busy: %v, want %v", got, test.want)
+			}
+			if queued := ofUpgrade(t.Context(), u); (len(queued) == 0) != test.want {
+				t.Errorf("queued %v", queued)
+			}
+		})
+	}
+}

@@ -230,10 +230,11 @@ func unsignedOffers(v *view, all releases) (out []refitv1alpha1.ComponentOffer) 
 	return out
 }
 
-// unfinished reports the version before an upgrade that failed after it had changed something: the
-// next operation continues it then, instead of taking it for installed.
+// unfinished reports the version before an upgrade that failed, was paused or aborted after it had
+// changed something: the next operation continues it then, instead of taking it for installed.
 func unfinished(u *refitv1alpha1.ComponentUpgrade, v *view, status *refitv1alpha1.ComponentStatus) {
-	if u.Status.Phase != refitv1alpha1.ComponentFailed || component.Replaceable(u.Status) || status.Installed == nil {
+	stopped := u.Status.Phase == refitv1alpha1.ComponentFailed || u.Status.Phase == refitv1alpha1.ComponentApplying
+	if !stopped || component.Replaceable(u.Status) || status.Installed == nil {
 		return
 	}
 	v.release.From = u.Status.From

@@ -186,6 +186,38 @@ func TestMoreOffersThanTheAPIPermits(t *testing.T) {
 	}
 }
 
+// TestTheVersionDuringAnUpgradeThatStopped: Helm's record has the new version already, and the next
+// operation would take the upgrade for complete.
+func TestTheVersionDuringAnUpgradeThatStopped(t *testing.T) {
+	for situation, test := range map[string]struct {
+		phase refitv1alpha1.ComponentPhase
+		from  string
+		steps []string
+		want  string
+	}{
+		"failed":                {refitv1alpha1.ComponentFailed, "1.0.0", []string{"check", "wave-rest"}, "1.0.0"},
+		"aborted":               {refitv1alpha1.ComponentApplying, "1.0.0", []string{"check", "wave-rest"}, "1.0.0"},
+		"aborted installation":  {refitv1alpha1.ComponentApplying, "", []string{"check", "wave-rest"}, ""},
+		"aborted after a check": {refitv1alpha1.ComponentApplying, "", []string{"check"}, "2.0.0"},
+		"succeeded":             {refitv1alpha1.ComponentSucceeded, "1.0.0", []string{"check", "wave-rest"}, "2.0.0"},
+	} {
+		u := &refitv1alpha1.ComponentUpgrade{}
+		u.Status.Phase, u.Status.From = test.phase, test.from
+		for _, step := range test.steps {
+			u.Status.Steps = append(u.Status.Steps, refitv1alpha1.StepStatus{Name: step, State: refitv1alpha1.StepDone})
+		}
+		status := &refitv1alpha1.ComponentStatus{Installed: &refitv1alpha1.InstalledComponent{Version: "2.0.0"}}
+		unfinished(u, &view{}, status)
+		got := ""
+		if status.Installed != nil {
+			got = status.Installed.Version
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", situation, got, test.want)
+		}
+	}
+}
+
 func TestHelmReleasesOfAComponent(t *testing.T) {
 	version := func(version, name string) refitv1alpha1.ReleaseComponent {
 		return refitv1alpha1.ReleaseComponent{Version: version, Release: refitv1alpha1.HelmRelease{Namespace: "queue", Name: name}}
