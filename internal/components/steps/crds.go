@@ -58,8 +58,18 @@ func commit(ctx context.Context, r *Run, _ component.Step) error {
 	if err != nil {
 		return err
 	}
-	return r.crds.Commit(ctx, changes, crd.CommitOptions{Rewrite: true, Progress: r.progress})
+	err = r.crds.Commit(ctx, changes, crd.CommitOptions{Rewrite: true, Progress: r.progress, Skipped: func(skipped *crd.ChangedError) {
+		r.leave(fmt.Sprintf("CRD %s stays as it is: %s", skipped.Name, skipped.Cause))
+	}})
+	if _, changed := errors.AsType[*crd.ChangedError](err); changed {
+		return manual("CRDChanged", err, remedyUncommitted, "the upgrade cannot be completed, and is no longer rolled back")
+	}
+	return err
 }
+
+// remedyUncommitted names both ways to a CRD whose objects are in the new version only.
+const remedyUncommitted = "Undo the change of the CRD. Or make the version in the message its storage version, write all its objects again, and remove the others " +
+	"from status.storedVersions (`kubectl edit crd NAME --subresource=status`). Then run `refit retry`"
 
 func (r *Run) progress(p crd.Progress) {
 	r.Waiting(fmt.Sprintf("%d objects of %s are rewritten, %d remain", p.Objects, p.Definition, p.Remaining))

@@ -36,20 +36,44 @@ type CommitOptions struct {
 	Rewrite bool
 	// Progress is called after each page, if it is not nil.
 	Progress func(Progress)
+	// Skipped is called for each CRD that somebody else has changed and that has nothing to commit,
+	// if it is not nil.
+	Skipped func(*ChangedError)
 }
 
 // Commit changes the storage version of CRDs to that of their new definitions. There is no rollback
 // without loss after that. A kill at any time leaves what a repetition completes: the storage
 // version changes first, and the stored versions only after all objects are rewritten.
+//
+// It is the last step that can meet what others have changed, and nothing is rolled back any more:
+// a changed CRD fails it only if objects may still be stored in another version.
 func (a *Actor) Commit(ctx context.Context, changes []Change, options CommitOptions) error {
+	var served []string
 	for _, change := range changes {
 		if change.Old == nil {
+			served = append(served, change.New.Name)
 			continue // all its objects are in its storage version
 		}
 		storage := StorageVersion(change.New)
-		if err := a.flip(ctx, change, storage); err != nil {
+		err := a.flip(ctx, change, storage)
+		if changed, ok := errors.AsType[*ChangedError](err); ok {
+			committed, failed := a.committed(ctx, change.New.Name, storage)
+			if failed != nil {
+				return failed
+			}
+			if !committed {
+				changed.Cause += fmt.Sprintf(" before its objects were stored in version %s only", storage)
+				return changed
+			}
+			if options.Skipped != nil {
+				options.Skipped(changed)
+			}
+			continue
+		}
+		if err != nil {
 			return err
 		}
+		served = append(served, change.New.Name)
 		if !options.Rewrite {
 			continue
 		}
@@ -57,7 +81,17 @@ func (a *Actor) Commit(ctx context.Context, changes []Change, options CommitOpti
 			return err
 		}
 	}
-	return a.serve(ctx, namesOf(changes)...)
+	return a.serve(ctx, served...)
+}
+
+// committed reports whether a live CRD has no objects in another version than one. A deleted CRD
+// has none.
+func (a *Actor) committed(ctx context.Context, name, storage string) (bool, error) {
+	live, err := a.live(ctx, name)
+	if err != nil || live == nil {
+		return err == nil, err
+	}
+	return StorageVersion(live) == storage && slices.Equal(live.Status.StoredVersions, []string{storage}), nil
 }
 
 // UnflipOptions are the options of Unflip.
