@@ -3,9 +3,14 @@ package steps
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"regexp"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -63,6 +68,9 @@ func FailureOf(err error) component.Failure {
 	if _, ok := errors.AsType[*otherImageError](err); ok {
 		return failed("OtherImage", "Find out what created the Pod, then run `refit retry`")
 	}
+	if conflict := fieldConflict(err); conflict != nil {
+		return failed("FieldConflict", conflictRemedy(err.Error(), conflict))
+	}
 	if _, ok := errors.AsType[*crd.ChangedError](err); ok {
 		return failed("CRDChanged", "Find out who changed the CRD; then run `refit plan` again")
 	}
@@ -76,6 +84,9 @@ func FailureOf(err error) component.Failure {
 		return failed("SavedContentTooLarge", "Ask the publisher for a component with fewer CRDs")
 	case errors.Is(err, context.DeadlineExceeded):
 		return failed("StepTimeout", retry)
+	case apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed calling webhook"):
+		return failed("WebhookUnavailable", "Fix the webhook that the message names, whose backend may be down, or delete its configuration "+
+			"(`kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations`); then run `refit retry`")
 	case Transient(err):
 		return failed("APIUnavailable", "Wait until the API server is available, then run `refit retry`")
 	}
@@ -83,8 +94,48 @@ func FailureOf(err error) component.Failure {
 		"Check the log of refit-components (`kubectl -n refit-components logs deploy/refit-components`); fix the cause, then run `refit retry`")
 }
 
+// fieldConflict returns the first field that another field manager has set to another value, nil if
+// the error has another cause. Nothing but a change of the object or of the values resolves it.
+func fieldConflict(err error) *metav1.StatusCause {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || !apierrors.IsConflict(status) || status.ErrStatus.Details == nil {
+		return nil
+	}
+	causes := status.ErrStatus.Details.Causes
+	at := slices.IndexFunc(causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeFieldManagerConflict })
+	if at < 0 {
+		return nil
+	}
+	return &causes[at]
+}
+
+var (
+	// applied is how Helm names the object of a conflict.
+	applied = regexp.MustCompile(`applying object (\S*)/(\S+) \S+ Kind=(\w+):`)
+	manager = regexp.MustCompile(`^conflict with "([^"]+)"`)
+)
+
+// conflictRemedy names the object, the field and its manager. The text of the error decides what is
+// shown: values of Secrets are hidden in it.
+func conflictRemedy(text string, conflict *metav1.StatusCause) string {
+	object, field, by := "the object that the message names", "the field", "the other field manager"
+	if found := applied.FindStringSubmatch(text); found != nil {
+		object = found[3] + " " + strings.TrimPrefix(found[1]+"/"+found[2], "/")
+	}
+	if conflict.Field != "" && strings.Contains(text, conflict.Field) {
+		field = conflict.Field
+	}
+	if found := manager.FindStringSubmatch(conflict.Message); found != nil && strings.Contains(text, found[1]) {
+		by = found[1]
+	}
+	return fmt.Sprintf("Stop %s from setting %s of %s, or set the same value in spec.values of the Component; then run `refit retry`", by, field, object)
+}
+
 // Transient reports whether an error may resolve itself, so that the step is repeated.
 func Transient(err error) bool {
+	if fieldConflict(err) != nil {
+		return false
+	}
 	if _, ok := errors.AsType[*helm.PendingError](err); ok {
 		return true
 	}

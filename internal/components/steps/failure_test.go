@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/helm"
 	"github.com/refit-dev/refit/internal/engine/object"
@@ -33,6 +36,39 @@ func TestTheFailureOfAWorkloadNamesTheProblemOfItsPodAndNoPodToDescribe(t *testi
 	failure = FailureOf(&object.NotReadyError{Object: "Deployment shop/cart", Status: "InProgress"})
 	if !strings.Contains(failure.Remedy, "kubectl get events") {
 		t.Errorf("without a known problem, the remedy is %q", failure.Remedy)
+	}
+}
+
+// TestAFieldThatAnotherManagerHasSet: nothing is gained by a repetition.
+func TestAFieldThatAnotherManagerHasSet(t *testing.T) {
+	refused := apierrors.NewApplyConflict([]metav1.StatusCause{{
+		Type: metav1.CauseTypeFieldManagerConflict, Message: `conflict with "kubectl-scale" using apps/v1`, Field: ".spec.replicas",
+	}}, `Apply failed with 1 conflict: conflict with "kubectl-scale" using apps/v1: .spec.replicas`)
+	err := fmt.Errorf("cannot upgrade the release: %w", fmt.Errorf("conflict occurred while applying object shop/cart apps/v1, Kind=Deployment: %w", refused))
+	if Transient(err) {
+		t.Error("it is repeated")
+	}
+	failure := FailureOf(err)
+	if failure.Reason != "FieldConflict" || !strings.Contains(failure.Remedy, "Stop kubectl-scale from setting .spec.replicas of Deployment shop/cart,") {
+		t.Errorf("the failure is %+v", failure)
+	}
+	r := runOf("1")
+	r.secret = []string{"replicas"}
+	if failure = FailureOf(r.HideIn(err)); strings.Contains(failure.Remedy+failure.Message, "replicas") || !strings.Contains(failure.Remedy, "Deployment shop/cart") {
+		t.Errorf("with a secret in the field: %+v", failure)
+	}
+}
+
+// TestAWebhookThatIsDown: the API server is available, and waiting for it does not help.
+func TestAWebhookThatIsDown(t *testing.T) {
+	err := fmt.Errorf("cannot upgrade the release: %w", apierrors.NewInternalError(
+		errors.New(`failed calling webhook "pods.mesh.test": failed to call webhook: Post "https://mesh.mesh.svc:443/pods": no endpoints available for service "mesh"`)))
+	if !Transient(err) {
+		t.Error("it is not repeated")
+	}
+	failure := FailureOf(err)
+	if failure.Reason != "WebhookUnavailable" || !strings.Contains(failure.Message, "pods.mesh.test") || strings.Contains(failure.Remedy, "API server") {
+		t.Errorf("the failure is %+v", failure)
 	}
 }
 
