@@ -101,8 +101,8 @@ func (w *world) publishOffers() {
 	current := w.kubernetes()
 	var installed []component.Installed
 	for _, c := range w.components {
-		if c.installed != "" {
-			installed = append(installed, component.Installed{Name: c.name, Version: c.installed, ByRefit: true})
+		if version := c.reported(); version != "" {
+			installed = append(installed, component.Installed{Name: c.name, Version: version, ByRefit: true})
 		}
 	}
 	var plan []refitv1alpha1.PlannedComponent
@@ -114,16 +114,42 @@ func (w *world) publishOffers() {
 	}
 	offers := w.componentAgent.offers
 	for _, c := range w.components {
+		if c.busy() && c.observed != nil {
+			continue
+		}
 		status := refitv1alpha1.ComponentStatus{Owner: refitv1alpha1.OwnerNone, Offers: offers[c.name]}
-		if c.installed != "" {
+		version := c.reported()
+		if version != "" {
 			status.Owner = refitv1alpha1.OwnerRefit
-			status.Installed = &refitv1alpha1.InstalledComponent{Version: c.installed, Namespace: c.name, Name: c.name, Revision: 1}
+			status.Installed = &refitv1alpha1.InstalledComponent{Version: version, Namespace: c.name, Name: c.name, Revision: 1}
 		}
 		if c.observed == nil || !reflect.DeepEqual(c.observed.Status, status) {
-			c.observed = &cluster.Component{Name: c.name, Manage: refitv1alpha1.ManageRefit, Status: status, ByRefit: c.installed != ""}
+			c.observed = &cluster.Component{Name: c.name, Manage: refitv1alpha1.ManageRefit, Status: status, ByRefit: version != ""}
 			w.componentsChanged()
 		}
 	}
+}
+
+// busy reports whether steps of the component run: its status is written after them.
+func (c *simulatedComponent) busy() bool {
+	if c.order == nil {
+		return false
+	}
+	phase := c.order.Status.Phase
+	return phase == refitv1alpha1.ComponentRollingBack || phase == refitv1alpha1.ComponentApplying && componentplan.Changing(c.order)
+}
+
+// reported is the version in the status of the component: the one before an upgrade that stopped.
+func (c *simulatedComponent) reported() string {
+	if c.order == nil || component.Replaceable(c.order.Status) {
+		return c.installed
+	}
+	switch c.order.Status.Phase {
+	case refitv1alpha1.ComponentFailed, refitv1alpha1.ComponentApplying:
+		return c.order.Status.From
+	case refitv1alpha1.ComponentIdle, refitv1alpha1.ComponentRollingBack, refitv1alpha1.ComponentSucceeded, refitv1alpha1.ComponentRolledBack:
+	}
+	return c.installed
 }
 
 // offerInputs is what the offers depend on: to compute them again at each tick takes most of the
@@ -132,7 +158,7 @@ func (w *world) offerInputs(current string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s %p %t %t", current, w.op.Plan, w.op.Ended, w.componentAgent.problem)
 	for _, c := range w.components {
-		fmt.Fprintf(&text, " %s@%s/%d", c.name, c.installed, c.values)
+		fmt.Fprintf(&text, " %s@%s/%d", c.name, c.reported(), c.values)
 	}
 	for i := range w.releases {
 		fmt.Fprintf(&text, " %s", w.releases[i].Name)
@@ -453,7 +479,7 @@ func (w *world) checkComponentsDone(p *Plan) {
 // observeComponents adds the components to an observation.
 func (w *world) observeComponents(out *observation) {
 	for _, c := range w.components {
-		out.components[c.name] = c.version
+		out.components[c.name], out.installed[c.name] = c.version, c.installed
 		out.snapshot.Components = append(out.snapshot.Components, *c.observed)
 		if c.order != nil {
 			out.snapshot.ComponentUpgrades = append(out.snapshot.ComponentUpgrades, *c.order)
@@ -466,14 +492,8 @@ func (w *world) observeComponents(out *observation) {
 func (w *world) restoreComponents(to *observation) {
 	for _, c := range w.components {
 		c.version++
-		c.order, c.installed = nil, ""
-		if order := to.snapshot.ComponentUpgrade(c.name); order != nil {
-			c.order = order
-		}
+		c.order, c.installed = to.snapshot.ComponentUpgrade(c.name), to.installed[c.name]
 		c.observed = to.snapshot.Component(c.name)
-		if c.observed.Status.Installed != nil {
-			c.installed = c.observed.Status.Installed.Version
-		}
 	}
 }
 

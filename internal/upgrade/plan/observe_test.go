@@ -23,7 +23,8 @@ type observation struct {
 	nodes    map[string]versions
 	backups  []*refitv1alpha1.EtcdBackup
 
-	components map[string]int64 // the versions of their orders
+	components map[string]int64  // the versions of their orders
+	installed  map[string]string // the versions that Helm has recorded
 }
 
 type versions struct{ node, upgrade int64 }
@@ -40,7 +41,7 @@ func (w *world) observe() *observation {
 	if w.older != "" {
 		s.Others = []string{w.older}
 	}
-	out := &observation{snapshot: s, at: w.now, inputs: w.inputs, meaning: w.meaning, op: w.op.version, nodes: make(map[string]versions, len(w.machines)), components: map[string]int64{}}
+	out := &observation{snapshot: s, at: w.now, inputs: w.inputs, meaning: w.meaning, op: w.op.version, nodes: make(map[string]versions, len(w.machines)), components: map[string]int64{}, installed: map[string]string{}}
 	for _, m := range w.machines {
 		s.Nodes = append(s.Nodes, cluster.Node{
 			Name: m.name, UID: m.uid, ControlPlane: m.controlPlane, Zone: m.zone, Labels: m.labels, CreatedAt: m.created, Kubelet: m.nodeVersion,
