@@ -24,7 +24,7 @@ func waitForObjects(ctx context.Context, r *Run, step component.Step) error {
 func touch(ctx context.Context, r *Run, step component.Step) error {
 	objects := step.Recipe.Touch.RecipeObjects
 	r.Waiting("every " + objects.Kind + " is being reconciled")
-	return r.editor().Touch(ctx, objects, r.mark(step.Name).String())
+	return r.editorOf(step).Touch(ctx, objects, r.mark(step.Name).String())
 }
 
 // recreate deletes objects that their controller creates again. Those that exist are saved first,
@@ -89,7 +89,7 @@ func unpatch(ctx context.Context, r *Run, step component.Step) error {
 	}
 	p := step.Recipe.Patch
 	r.Waiting("every " + p.Kind + " is being patched")
-	return r.editor().Unpatch(ctx, p.RecipeObjects, p.Path, r.saved.Written[step.Of], values)
+	return r.editorOf(step).Unpatch(ctx, p.RecipeObjects, p.Path, r.saved.Written[step.Of], values)
 }
 
 // expand returns the value of a patch. It is the same each time.

@@ -135,5 +135,5 @@ func unremove(ctx context.Context, r *Run, step component.Step) error {
 	if err != nil {
 		return err
 	}
-	return r.ready(ctx, record.Objects, helm.Wave{Last: true})
+	return r.restored(ctx, step, record.Objects, helm.Wave{Last: true})
 }

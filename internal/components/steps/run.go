@@ -133,6 +133,16 @@ func (r *Run) editor() *object.Editor {
 	return &object.Editor{Client: r.client, Manager: Manager, Await: r.await}
 }
 
+// editorOf returns the editor of a step. One of a rollback reports what does not become ready and
+// goes on, as restored does.
+func (r *Run) editorOf(step component.Step) *object.Editor {
+	e := r.editor()
+	if step.Of != "" {
+		e.Unready = func(unready *object.NotReadyError) { r.leaveUnready(step, unready) }
+	}
+	return e
+}
+
 // ErrHeld ends a wait of a step that the order no longer permits. The writes before the wait are
 // complete.
 var ErrHeld = errors.New("the order no longer permits the step")

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/refit-dev/refit/internal/components/offer"
 	"github.com/refit-dev/refit/internal/engine/helm"
+	"github.com/refit-dev/refit/internal/engine/object"
 	"github.com/refit-dev/refit/internal/upgrade/component"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // wave upgrades the objects of a wave, and waits until they are ready. An installation has one
@@ -97,7 +100,23 @@ func undoWave(ctx context.Context, r *Run, step component.Step) error {
 	if err != nil {
 		return err
 	}
-	return r.ready(ctx, record.Objects, r.waveOf(step))
+	return r.restored(ctx, step, record.Objects, r.waveOf(step))
+}
+
+// restored waits until objects are ready again. If they do not become ready, that is reported, and
+// the rollback goes on: what is left to undo may be the cause, and verify-old decides at the end.
+func (r *Run) restored(ctx context.Context, step component.Step, objects []helm.Object, w helm.Wave) error {
+	err := r.ready(ctx, objects, w)
+	unready, is := errors.AsType[*object.NotReadyError](err)
+	if !is || ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) { // the limit of the freeze repeats the step
+		return err
+	}
+	r.leaveUnready(step, unready)
+	return nil
+}
+
+func (r *Run) leaveUnready(step component.Step, unready *object.NotReadyError) {
+	r.leave(r.Hide(node.Redact(fmt.Sprintf("%s: %v", step.Name, unready))))
 }
 
 // keepExisted keeps objects that existed before the upgrade, such as those of a former revision:

@@ -29,6 +29,11 @@ type Editor struct {
 	// Await runs a wait for one object, which it may end early with an error of its own. If it is
 	// nil, waits end with their contexts.
 	Await func(ctx context.Context, wait func(context.Context) error) error
+	// Unready is called with the first changed object that does not become ready. The others are
+	// changed as well then, and none is waited for. If it is nil, the first one ends the change.
+	Unready func(*NotReadyError)
+
+	gaveUp bool // Unready was called
 }
 
 func (e *Editor) await(ctx context.Context, wait func(context.Context) error) error {

@@ -53,12 +53,24 @@ func (e *Editor) Wait(ctx context.Context, kind string, limit time.Duration) err
 
 // ready waits until an object is ready. A deleted object is not waited for.
 func (e *Editor) ready(ctx context.Context, o *unstructured.Unstructured, limit time.Duration) error {
-	return e.await(ctx, func(ctx context.Context) error { return e.waitReady(ctx, o, limit) })
+	if e.gaveUp {
+		return nil
+	}
+	err := e.await(ctx, func(ctx context.Context) error { return e.waitReady(ctx, o, limit) })
+	if unready, is := errors.AsType[*NotReadyError](err); is && e.Unready != nil {
+		e.gaveUp = true
+		e.Unready(unready)
+		return nil
+	}
+	return err
 }
 
 func (e *Editor) waitReady(ctx context.Context, o *unstructured.Unstructured, limit time.Duration) error {
 	if limit == 0 {
 		limit = defaultLimit
+	}
+	if deadline, is := ctx.Deadline(); is && e.Unready != nil { // time for the other objects is left
+		limit = min(limit, time.Until(deadline)/2)
 	}
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
