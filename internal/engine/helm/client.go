@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
@@ -103,30 +105,82 @@ func (c *Client) begin(ctx context.Context, mark Mark) (s *session, history []*r
 	if s, err = c.open(ctx, mark); err != nil {
 		return nil, nil, false, err
 	}
-	if history, err = s.history(); err != nil {
+	history, complete, err = s.begin(mark)
+	if err != nil {
 		return nil, nil, false, err
+	}
+	return s, history, complete, nil
+}
+
+func (s *session) begin(mark Mark) (history []*release.Release, complete bool, err error) {
+	if history, err = s.history(); err != nil {
+		return nil, false, err
 	}
 	s.driver.next = 1
 	if len(history) == 0 {
-		return s, nil, false, nil
+		return nil, false, nil
 	}
 	last := history[len(history)-1]
 	s.driver.next = last.Version + 1
 	found, ours := parseMark(last.Info.Description)
 	switch status := last.Info.Status; {
 	case status.IsPending() && ours && found == mark:
-		err := s.retry(last)
-		return s, history, false, err
+		if err = s.retry(last); err == nil {
+			history, err = s.dropFailed(history, mark)
+		}
+		return history, false, err
 	case status.IsPending() || status == rcommon.StatusUninstalling:
-		return nil, nil, false, pendingError(last)
+		return nil, false, pendingError(last)
 	case status == rcommon.StatusUninstalled:
-		return s, nil, false, nil
+		return nil, false, nil
 	case status == rcommon.StatusFailed && ours && found == mark:
-		err := s.deleteLeftHooks(last)
-		return s, history, false, err
+		if err = s.deleteLeftHooks(last); err == nil {
+			history, err = s.dropFailed(history, mark)
+		}
+		return history, false, err
 	default:
-		return s, history, status == rcommon.StatusDeployed && last.Info.Description == mark.String(), nil
+		return history, status == rcommon.StatusDeployed && last.Info.Description == mark.String(), nil
 	}
+}
+
+// dropFailed deletes the failed revisions of an action before the newest one, so that a record does
+// not grow with each repetition. One with an object or a hook that the newest one does not have
+// stays, because a sweep finds what to delete in revisions. Helm supersedes the failed revision of a
+// rollback when that fails again.
+func (s *session) dropFailed(history []*release.Release, mark Mark) ([]*release.Release, error) {
+	last := history[len(history)-1]
+	has, err := allRefs(last)
+	if err != nil {
+		return nil, err
+	}
+	kept := make([]*release.Release, 0, len(history))
+	for _, r := range history {
+		found, ours := parseMark(r.Info.Description)
+		failed := r.Info.Status == rcommon.StatusFailed || r.Info.Status == rcommon.StatusSuperseded && r.Info.Description != mark.String()
+		if r == last || !failed || !ours || found != mark {
+			kept = append(kept, r)
+			continue
+		}
+		refs, err := allRefs(r)
+		if err != nil {
+			return nil, err
+		}
+		maps.DeleteFunc(refs, func(ref Ref, _ bool) bool { return has[ref] })
+		if len(refs) > 0 {
+			kept = append(kept, r)
+			continue
+		}
+		if _, err := s.store.Delete(s.Name, r.Version); err != nil {
+			return nil, fmt.Errorf("cannot delete revision %d: %w", r.Version, err)
+		}
+	}
+	return kept, nil
+}
+
+// allRefs returns the objects and hooks of a revision.
+func allRefs(r *release.Release) (map[Ref]bool, error) {
+	objects, hooks, err := contentOf(r)
+	return refsOf(slices.Concat(objects, hooks)), err
 }
 
 // retry prepares the repetition of an action that was killed. Server-side apply accepts its hooks,
