@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -103,5 +104,33 @@ func TestAnActionThatFailsOftenDoesNotFillTheRecord(t *testing.T) {
 				t.Errorf("the record has %q, want %q; the action reads %d revisions", got, test.want, len(history))
 			}
 		})
+	}
+}
+
+// TestARevisionThatTheStepBeforeLeftPending: the step has ended, since the API server was down when
+// Helm recorded its failure, and only its rollback comes after it.
+func TestARevisionThatTheStepBeforeLeftPending(t *testing.T) {
+	left := Mark{Operation: "a", Sequence: 7, Step: "wave-2"}
+	for _, test := range []struct {
+		mark    Mark
+		unlocks bool
+	}{
+		{Mark{Operation: "a", Sequence: 7, Step: "undo-wave-2"}, true},
+		{Mark{Operation: "a", Sequence: 8, Step: "undo-wave-2"}, false},
+		{Mark{Operation: "b", Sequence: 7, Step: "undo-wave-2"}, false},
+	} {
+		s := recording(t, test.mark, revisionOf(1, rcommon.StatusDeployed, "Install complete", "a"), revisionOf(2, rcommon.StatusPendingUpgrade, left.String(), "a"))
+		_, complete, err := s.begin(test.mark)
+		_, pending := errors.AsType[*PendingError](err)
+		if complete || pending == test.unlocks || err != nil && !pending {
+			t.Errorf("%s: complete %v, %v", test.mark, complete, err)
+		}
+		want := []string{"1 deployed", "2 pending-upgrade"}
+		if test.unlocks {
+			want[1] = "2 failed"
+		}
+		if got := revisions(t, s); !slices.Equal(got, want) {
+			t.Errorf("%s: the record has %q, want %q", test.mark, got, want)
+		}
 	}
 }

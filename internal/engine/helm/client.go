@@ -129,6 +129,8 @@ func (s *session) begin(mark Mark) (history []*release.Release, complete bool, e
 			history, err = s.dropFailed(history, mark)
 		}
 		return history, false, err
+	case status.IsPending() && ours && found.Operation == mark.Operation && found.Sequence == mark.Sequence:
+		return history, false, s.unlock(last) // that step has ended: this one rolls it back
 	case status.IsPending() || status == rcommon.StatusUninstalling:
 		return nil, false, pendingError(last)
 	case status == rcommon.StatusUninstalled:
