@@ -2,9 +2,11 @@ package helm
 
 import (
 	"context"
+	"fmt"
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/kube"
+	rcommon "helm.sh/helm/v4/pkg/release/common"
 	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
@@ -44,9 +46,41 @@ func (c *Client) Adopt(ctx context.Context, mark Mark) (int, error) {
 	run.Version, run.DisableHooks, run.Description = source.Version, true, mark.String()
 	run.WaitStrategy = kube.HookOnlyStrategy
 	if err := run.Run(s.Name); err != nil {
-		return 0, c.failed("adopt", c.settle(s, err))
+		return 0, c.failed("adopt", c.deployedAgain(s, source, c.settle(s, err)))
 	}
 	return last.Version + 1, nil
+}
+
+// deployedAgain restores the status of the revision that could not be adopted, and returns the
+// error of the action.
+func (c *Client) deployedAgain(s *session, source *release.Release, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), settleTimeout)
+	defer cancel()
+	last, err := c.open(ctx, s.driver.mark)
+	if err == nil {
+		err = last.restoreDeployed(source, s.driver.created)
+	}
+	if err != nil {
+		return fmt.Errorf("%w; cannot restore revision %d: %w", cause, source.Version, err)
+	}
+	return cause
+}
+
+// restoreDeployed marks the revision before a rollback as deployed again if the one that the
+// rollback has written failed: Helm supersedes it nevertheless, and the release would count as
+// that of the failed one.
+func (s *session) restoreDeployed(before *release.Release, written string) error {
+	if written == "" || before.Info.Status != rcommon.StatusDeployed {
+		return nil
+	}
+	record, err := s.driver.Get(written)
+	if err != nil {
+		return err
+	}
+	if r, ok := record.(*release.Release); !ok || r.Info.Status != rcommon.StatusFailed {
+		return nil
+	}
+	return s.store.Update(before)
 }
 
 // abandoned returns the objects of what Refit has started since a revision and never completed.

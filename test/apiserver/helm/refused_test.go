@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,11 @@ import (
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/refit-dev/refit/internal/engine/helm"
@@ -94,6 +99,39 @@ func TestAnAbandonedOperationIsUnlockedOnRequest(t *testing.T) {
 		t.Errorf("Unlock() = %v, %v, %v", mark, unlocked, err)
 	}
 	l.run(rollback, &apiserver.Killer{})
+}
+
+// TestAnAdoptionThatFails: the release stays that of its former owner, although Helm supersedes its
+// revision.
+func TestAnAdoptionThatFails(t *testing.T) {
+	t.Parallel()
+	l := installed(t, apiserver.Shared(t, apiserver.Options{}))
+	before, err := l.client(&apiserver.Killer{}).Deployed(bounded(t))
+	must(t, err)
+	at := slices.IndexFunc(before.Objects, func(o helm.Object) bool { return o.Kind == "ConfigMap" })
+	config := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": before.Objects[at].Name}, "data": map[string]any{},
+	}}
+	data, _, err := unstructured.NestedStringMap(before.Objects[at].Content.Object, "data")
+	must(t, err)
+	for key := range data {
+		must(t, unstructured.SetNestedField(config.Object, "of another manager", "data", key))
+	}
+	client, err := dynamic.NewForConfig(l.config)
+	must(t, err)
+	maps := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(l.release.Namespace)
+	_, err = maps.Apply(t.Context(), config.GetName(), config, metav1.ApplyOptions{FieldManager: "other", Force: true})
+	must(t, err)
+	for range 2 {
+		if _, err := l.client(&apiserver.Killer{}).Adopt(bounded(t), l.mark("adopt")); !apierrors.IsConflict(err) {
+			t.Fatalf("Adopt() = %v", err)
+		}
+		after, err := l.client(&apiserver.Killer{}).Deployed(bounded(t))
+		must(t, err)
+		if after.Revision != before.Revision || after.Status != "deployed" || after.Description != before.Description {
+			t.Errorf("revision %d is %s: %s", after.Revision, after.Status, after.Description)
+		}
+	}
 }
 
 func TestUnapprovedDeletions(t *testing.T) {
