@@ -44,6 +44,7 @@ func (o *Offer) judge(ctx context.Context, cluster Cluster, in Input) error {
 		if err := o.judgeOne(ctx, cluster, live[definition.Name], definition); err != nil {
 			return err
 		}
+		o.removesUsed(in.Deployed, definition)
 	}
 	for _, name := range former {
 		if live[name] != nil {
@@ -82,6 +83,25 @@ func (o *Offer) judgeOne(ctx context.Context, cluster Cluster, live, definition 
 		o.add(found)
 	}
 	return nil
+}
+
+// removesUsed reports a CRD that no longer serves a version in which the deployed manifest has
+// objects: with "no matches for kind", Helm can neither upgrade nor roll back the release then.
+func (o *Offer) removesUsed(deployed *helm.Record, definition *crd.Definition) {
+	if deployed == nil {
+		return
+	}
+	var used []string
+	for _, object := range deployed.Objects {
+		if object.Group == definition.Spec.Group && object.Kind == definition.Spec.Names.Kind &&
+			!crd.Serves(definition, object.Content.GroupVersionKind().Version) {
+			used = append(used, object.String()+" in "+object.Content.GetAPIVersion())
+		}
+	}
+	if len(used) > 0 {
+		o.add(problem("CRDVersionInUse", definition.Name,
+			"the installed version has %s, which the new CRD %s does not serve: Helm could no longer read its manifest", list(used), definition.Name))
+	}
 }
 
 // deletes reports a CRD that Helm would delete with all its objects. Refit keeps it: that blocks

@@ -2,6 +2,7 @@ package offer
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -59,6 +60,56 @@ func TestACRDThatOnlyTheOldVersionHas(t *testing.T) {
 		o := &Offer{}
 		if err := o.deletes(t.Context(), reader, definition); err != nil || len(o.Problems) != c.problems {
 			t.Errorf("%s: %+v, %v", situation, o.Problems, err)
+		}
+	}
+}
+
+// crdTemplate is a CRD with two versions.
+const crdTemplate = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.test, annotations: {ANNOTATIONS}}
+spec:
+  group: example.test
+  names: {plural: things, kind: Thing}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: SERVED, storage: false, schema: {openAPIV3Schema: {type: object}}}
+  - {name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+  conversion:
+    strategy: Webhook
+    webhook:
+      conversionReviewVersions: [v1]
+      clientConfig: {service: {namespace: shop, name: app}, caBundle: CA}
+`
+
+func crdTemplateWith(replacements ...string) string {
+	defaults := []string{"ANNOTATIONS", "", "SERVED", "true", "CA", "Q0E="}
+	return strings.NewReplacer(append(replacements, defaults...)...).Replace(crdTemplate)
+}
+
+// blockingReasons returns the reasons of the problems of an offer that block.
+func blockingReasons(o *Offer) string {
+	var reasons []string
+	for i := range o.Problems {
+		if p := &o.Problems[i]; p.Blocks && p.Remedy != "" {
+			reasons = append(reasons, p.Reason)
+		}
+	}
+	return strings.Join(reasons, " ")
+}
+
+// TestACRDThatNoLongerServesAVersionOfTheDeployedManifest: Helm cannot read the manifest then.
+func TestACRDThatNoLongerServesAVersionOfTheDeployedManifest(t *testing.T) {
+	for situation, c := range map[string]struct{ version, served, reasons string }{
+		"a version that is removed":   {"v1", "false", "CRDVersionInUse"},
+		"a version that stays":        {"v1", "true", ""},
+		"only others use the version": {"v2", "false", ""},
+	} {
+		o := computed(t, crdTemplateWith("SERVED", c.served), func(in *Input) {
+			in.Deployed.Objects = objectsOf(t, "apiVersion: example.test/"+c.version+"\nkind: Thing\nmetadata: {name: a}\n")
+		})
+		if got := blockingReasons(o); got != c.reasons {
+			t.Errorf("%s: %q, problems %+v", situation, got, o.Problems)
 		}
 	}
 }

@@ -48,6 +48,7 @@ var remedies = map[string]string{
 	"CRDConversionUnavailable": "Fix the conversion webhook that spec.conversion of the CRD names, or the Service and the pods behind it",
 	"CRDDropsFields":           "Remove the fields from the objects, or ask the publisher for a version that keeps them",
 	"CRDRefusesObjects":        "Change the objects so that they match the new CRD",
+	"CRDVersionInUse":          "Ask the publisher for a version in between, whose manifest has the object in a version that both CRDs serve",
 	"HelmRecordTooLarge":       "Reduce the values, or ask the publisher for a smaller chart",
 	"HelmStorageUnsupported":   "Store the records of the release in Secrets (HELM_DRIVER=secret), or set spec.manage of the Component to Observe",
 	"ObjectExists":             "Delete the object if nothing needs it, or rename it",

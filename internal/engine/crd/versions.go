@@ -103,6 +103,9 @@ func versionOf(crd *Definition, name string) *apiextensionsv1.CustomResourceDefi
 	return nil
 }
 
+// Serves reports whether a CRD serves a version.
+func Serves(crd *Definition, version string) bool { return serves(crd, version) }
+
 func serves(crd *Definition, name string) bool {
 	v := versionOf(crd, name)
 	return v != nil && v.Served
