@@ -89,6 +89,13 @@ func undoWave(ctx context.Context, r *Run, step component.Step) error {
 	if err != nil {
 		return err
 	}
+	newest, err := r.helm().Newest(ctx)
+	if err != nil {
+		return err
+	}
+	if newest.Revision == to && newest.Status == "deployed" { // the wave wrote nothing, maybe since Helm cannot read the manifest
+		return nil
+	}
 	timeout := offer.HookTimeout
 	if before != nil { // hooks run once, at the end
 		timeout = 0
