@@ -45,6 +45,7 @@ func (o *Offer) judge(ctx context.Context, cluster Cluster, in Input) error {
 			return err
 		}
 		o.removesUsed(in.Deployed, definition)
+		o.generatesCA(definition)
 	}
 	for _, name := range former {
 		if live[name] != nil {
@@ -101,6 +102,20 @@ func (o *Offer) removesUsed(deployed *helm.Record, definition *crd.Definition) {
 	if len(used) > 0 {
 		o.add(problem("CRDVersionInUse", definition.Name,
 			"the installed version has %s, which the new CRD %s does not serve: Helm could no longer read its manifest", list(used), definition.Name))
+	}
+}
+
+// caPath is where a CRD has the CA of its conversion webhook.
+const caPath = "/spec/conversion/webhook/clientConfig/caBundle"
+
+// generatesCA reports a CRD whose CA differs from one rendering to the next: each step renders the
+// chart again, so that the Secret of the webhook would have a certificate of another CA.
+func (o *Offer) generatesCA(definition *crd.Definition) {
+	for ref, paths := range o.manifests.mask {
+		if ref.CRD() && ref.Name == definition.Name && paths[caPath] && crd.BringsCA(definition) {
+			o.add(problem("ChartGeneratesCA", definition.Name,
+				"the chart generates another CA for the conversion webhook of the CRD %s each time that it is rendered", definition.Name))
+		}
 	}
 }
 

@@ -114,6 +114,21 @@ func TestACRDThatNoLongerServesAVersionOfTheDeployedManifest(t *testing.T) {
 	}
 }
 
+// TestACRDWithAGeneratedCA: the Secret of the webhook is rendered in another step.
+func TestACRDWithAGeneratedCA(t *testing.T) {
+	const random = `{{ (genCA "app" 1).Cert | b64enc }}`
+	for situation, c := range map[string]struct{ ca, annotations, reasons string }{
+		"generated":                {random, "", "ChartGeneratesCA"},
+		"of the values":            {"Q0E=", "", ""},
+		"replaced by a controller": {random, "cert-manager.io/inject-ca-from: shop/app", ""},
+	} {
+		o := computed(t, crdTemplateWith("CA", c.ca, "ANNOTATIONS", c.annotations), nil)
+		if got := blockingReasons(o); got != c.reasons {
+			t.Errorf("%s: %q, problems %+v", situation, got, o.Problems)
+		}
+	}
+}
+
 func TestAHelmReleaseInConfigMaps(t *testing.T) {
 	o := computed(t, "{}", func(in *Input) {
 		p := NewProblem("HelmStorageUnsupported", "it is stored in ConfigMaps")

@@ -51,6 +51,13 @@ func keepCA(desired, live *Definition) {
 	}
 }
 
+// BringsCA reports whether a definition has a CA for its conversion webhook that no controller
+// replaces.
+func BringsCA(crd *Definition) bool {
+	config := clientConfigOf(crd)
+	return config != nil && len(bytes.TrimSpace(config.CABundle)) > 0 && !annotatedForCA(crd)
+}
+
 func sameWebhook(a, b *apiextensionsv1.WebhookClientConfig) bool {
 	a, b = a.DeepCopy(), b.DeepCopy()
 	for _, config := range []*apiextensionsv1.WebhookClientConfig{a, b} {
