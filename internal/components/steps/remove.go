@@ -30,12 +30,12 @@ func remove(ctx context.Context, r *Run, step component.Step) error {
 	if err != nil {
 		return err
 	}
-	newest, err := r.helm().Newest(ctx)
+	last := r.mark(step.Name)
+	started, err := r.helm().Started(ctx, last)
 	if err != nil {
 		return err
 	}
-	last := r.mark(step.Name)
-	if slices.ContainsFunc(refs, isFirst) && newest.Description != last.String() {
+	if slices.ContainsFunc(refs, isFirst) && !started { // later it would create what is deleted already
 		if err := r.clear(ctx, r.mark(removeFirst), func(ref helm.Ref) bool { return !isFirst(ref) }); err != nil {
 			return err
 		}

@@ -134,3 +134,24 @@ func TestARevisionThatTheStepBeforeLeftPending(t *testing.T) {
 		}
 	}
 }
+
+// TestAnActionThatHasStarted: one that failed has started, too.
+func TestAnActionThatHasStarted(t *testing.T) {
+	first, last := Mark{Operation: "a", Sequence: 7, Step: "remove-first"}, Mark{Operation: "a", Sequence: 7, Step: "remove"}
+	for _, test := range []struct {
+		status      rcommon.Status
+		description string
+		want        bool
+	}{
+		{rcommon.StatusDeployed, first.String(), false},
+		{rcommon.StatusFailed, first.describe("it failed"), false},
+		{rcommon.StatusDeployed, last.String(), true},
+		{rcommon.StatusPendingUpgrade, last.String(), true},
+		{rcommon.StatusFailed, last.describe("a webhook denied the request"), true},
+	} {
+		s := recording(t, last, revisionOf(1, rcommon.StatusSuperseded, "Install complete", "a"), revisionOf(2, test.status, test.description))
+		if got, err := s.started(last); err != nil || got != test.want {
+			t.Errorf("%s %q: %v, %v", test.status, test.description, got, err)
+		}
+	}
+}

@@ -93,6 +93,23 @@ func (c *Client) RevisionOf(ctx context.Context, mark Mark) (int, error) {
 	return 0, nil
 }
 
+// Started reports whether an action has written a revision, whatever became of it.
+func (c *Client) Started(ctx context.Context, mark Mark) (bool, error) {
+	s, err := c.open(ctx, Mark{})
+	if err != nil {
+		return false, err
+	}
+	return s.started(mark)
+}
+
+func (s *session) started(mark Mark) (bool, error) {
+	history, err := s.history()
+	return slices.ContainsFunc(history, func(r *release.Release) bool {
+		found, ours := parseMark(r.Info.Description)
+		return ours && found == mark
+	}), err
+}
+
 // Revision returns a revision.
 func (c *Client) Revision(ctx context.Context, number int) (Record, error) {
 	s, err := c.open(ctx, Mark{})

@@ -3,7 +3,12 @@
 package components
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +19,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -76,17 +83,7 @@ func TestAComponentThatTheTargetNoLongerHas(t *testing.T) {
 func TestARemovalOfAChartThatDoesNotRender(t *testing.T) {
 	t.Parallel()
 	m := newBed(t).newMade()
-	dir := filepath.Join(t.TempDir(), "made")
-	must(t, os.CopyFS(dir, os.DirFS("testdata/made-1")))
-	webhook := `apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata:
-  name: {{ required "domain must be set" .Values.domain }}
-webhooks: []
-`
-	must(t, os.WriteFile(filepath.Join(dir, "templates", "webhook.yaml"), []byte(webhook), 0o600))
-	archive, err := helm.Pack(dir)
-	must(t, err)
+	archive := m.withWebhook()
 	m.install(archive, map[string]any{"domain": m.name + ".test"})
 	m.drop()
 	m.component()
@@ -100,6 +97,75 @@ webhooks: []
 	if state := m.state(); strings.Contains(state, "kind: Deployment") || !strings.Contains(state, "the release does not exist") {
 		t.Errorf("the state is\n%s", state)
 	}
+}
+
+// withWebhook returns the old chart with a webhook and a value that it requires.
+func (m *made) withWebhook() []byte {
+	m.t.Helper()
+	dir := filepath.Join(m.t.TempDir(), "made")
+	must(m.t, os.CopyFS(dir, os.DirFS("testdata/made-1")))
+	webhook := `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata:
+  name: {{ required "domain must be set" .Values.domain }}
+webhooks: []
+`
+	must(m.t, os.WriteFile(filepath.Join(dir, "templates", "webhook.yaml"), []byte(webhook), 0o600))
+	archive, err := helm.Pack(dir)
+	must(m.t, err)
+	return archive
+}
+
+// TestARemovalThatIsRetried does not create the objects again that the attempt before has deleted.
+func TestARemovalThatIsRetried(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade()
+	m.install(m.withWebhook(), map[string]any{"domain": m.name + ".test"})
+	m.drop()
+	m.order(m.offer())
+	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Rollback = refitv1alpha1.RollbackManual })
+	config := rest.CopyConfig(m.config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return refusing{next, m.name + "-only-1"} })
+	must(t, m.run(config))
+	if u := m.upgrade(); u.Status.Phase != refitv1alpha1.ComponentFailed || u.Status.Error.Step != "remove" {
+		t.Fatalf("the status is %+v", u.Status)
+	}
+	failed, err := m.helm().Newest(t.Context())
+	must(t, err)
+	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Attempt = 1 })
+	created := false
+	config = rest.CopyConfig(m.config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return transport(func(request *http.Request) (*http.Response, error) {
+			created = created || request.Method == http.MethodPatch && strings.HasSuffix(request.URL.Path, "/deployments/"+m.name)
+			return next.RoundTrip(request)
+		})
+	})
+	must(t, m.run(config))
+	if u := m.upgrade(); u.Status.Phase != refitv1alpha1.ComponentSucceeded || created {
+		t.Errorf("after revision %d (%s), created again: %v; the status is %+v", failed.Revision, failed.Description, created, u.Status)
+	}
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(request *http.Request) (*http.Response, error) { return t(request) }
+
+// refusing denies the deletion of an object.
+type refusing struct {
+	http.RoundTripper
+
+	name string
+}
+
+func (r refusing) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodDelete || !strings.HasSuffix(request.URL.Path, "/"+r.name) {
+		return r.RoundTripper.RoundTrip(request)
+	}
+	body, err := json.Marshal(apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, r.name, errors.New("denied")).ErrStatus)
+	return &http.Response{
+		StatusCode: http.StatusForbidden, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: request,
+	}, err
 }
 
 // A rollback waits for objects that are being deleted, and creates them again.
