@@ -34,7 +34,7 @@ const RemedyChartMissing = "Apply the file of the signed ClusterRelease, which h
 
 // remedies are how to fix each problem.
 var remedies = map[string]string{
-	"ChartGeneratesCA":         "Have cert-manager issue the certificate, or set it and its CA in the values; otherwise ask the publisher for a chart that can do it",
+	"ChartGeneratesCA":         "Have cert-manager issue the certificate, or set it and its CA in the values. If the chart can do neither, ask its publisher",
 	"ChartInvalid":             "Publish a ClusterRelease with a chart that renders",
 	"ChartReadsCluster":        "Ask the publisher for a chart without lookup, or set the values that it generates",
 	"ChartMissing":             RemedyChartMissing,

@@ -68,8 +68,8 @@ func commit(ctx context.Context, r *Run, _ component.Step) error {
 }
 
 // remedyUncommitted names both ways to a CRD whose objects are in the new version only.
-const remedyUncommitted = "Undo the change of the CRD. Or make the version in the message its storage version, write all its objects again, and remove the others " +
-	"from status.storedVersions (`kubectl edit crd NAME --subresource=status`). Then run `refit retry`"
+const remedyUncommitted = "Undo the change of the CRD. Or make the version in the message its storage version, write all its objects again, " +
+	"and remove the others from status.storedVersions (`kubectl edit crd NAME --subresource=status`). Then run `refit retry`"
 
 func (r *Run) progress(p crd.Progress) {
 	r.Waiting(fmt.Sprintf("%d objects of %s are rewritten, %d remain", p.Objects, p.Definition, p.Remaining))
