@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string) error {
 	config.DisableCompression = true // the network is near; the CPU of the API servers is scarce
 	config.UserAgent = "refit-components/" + version
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	slog.SetDefault(log) // Helm logs there, too
+	slog.SetDefault(log) // Helm logs there what contains no values, such as that a Job failed
 	records, err := labels.Parse(components.HelmRecords)
 	if err != nil {
 		return err

@@ -126,8 +126,10 @@ func (r *Run) removes() bool { return r.order().Action == refitv1alpha1.ActionRe
 func (r *Run) release() helm.Release { return helm.Release(r.Component.Release) }
 
 func (r *Run) helm() *helm.Client {
-	return helm.New(r.Lease, r.Config, r.release(), r.Log.Handler())
+	return helm.New(r.Lease, r.Config, r.release(), r.helmLog(r.Log.Handler()))
 }
+
+func (r *Run) helmLog(log slog.Handler) slog.Handler { return hidingHandler{log, r.Hide} }
 
 func (r *Run) editor() *object.Editor {
 	return &object.Editor{Client: r.client, Manager: Manager, Await: r.await}
