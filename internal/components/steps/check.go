@@ -26,6 +26,10 @@ const pendingInterval = 5 * time.Second
 // does not start if something speaks against it or if it is not what was approved. It waits for
 // what others can end: a pause, or another Helm action.
 func check(ctx context.Context, r *Run, _ component.Step) error {
+	return r.await(ctx, r.waitApproved)
+}
+
+func (r *Run) waitApproved(ctx context.Context) error {
 	var last error
 	err := wait.PollUntilContextCancel(ctx, pendingInterval, true, func(ctx context.Context) (bool, error) {
 		err := r.permitted(ctx)

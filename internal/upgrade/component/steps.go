@@ -20,7 +20,8 @@ type Step struct {
 	Of string
 	// Changes is set if the step changes what runs. A failure from there on rolls back.
 	Changes bool
-	// Waits is set if the step waits once it has written, and the wait can be ended at any time.
+	// Waits is set if the step waits once it has written, if it writes at all, and the wait can be
+	// ended at any time.
 	Waits bool
 	// Limit is the timeout of the step.
 	Limit time.Duration
@@ -77,7 +78,7 @@ type stepDefinition struct {
 
 // definitions lists every kind of step.
 var definitions = []stepDefinition{
-	{kind: StepCheck, limit: 5 * time.Minute, words: "checking permissions, values and objects again"},
+	{kind: StepCheck, waits: true, limit: 5 * time.Minute, words: "checking permissions, values and objects again"},
 	{kind: StepSave, limit: 5 * time.Minute, words: "saving the CRDs and the revision of the Helm release"},
 	{kind: StepFreeze, limit: time.Minute, words: "denying changes that would race with the upgrade"},
 	{kind: StepKeepCRDs, limit: 2 * time.Minute, words: "protecting CRDs from deletion by Helm"},
