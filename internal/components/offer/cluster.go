@@ -198,8 +198,17 @@ func liveOf(ctx context.Context, reader client.Client, object helm.Object, names
 	return live, nil
 }
 
-// ReadRelease reads the Helm release of a component, who owns it, and whether it is locked. A
-// pending revision of Refit does not count: its own step unlocks it.
+// pendingOf returns why the newest revision is unfinished. A pending revision of Refit does not
+// count: its own step unlocks it.
+func pendingOf(newest *helm.Record) string {
+	_, ours := newest.Mark()
+	if newest.Status == "uninstalling" || strings.HasPrefix(newest.Status, "pending") && !ours {
+		return fmt.Sprintf("revision %d is %s", newest.Revision, newest.Status)
+	}
+	return ""
+}
+
+// ReadRelease reads the Helm release of a component, who owns it, and whether it is locked.
 func ReadRelease(ctx context.Context, reader client.Client, release *helm.Client, in *Input) error {
 	in.Foreign, in.Taken = release.Foreign, release.Taken
 	deployed, err := release.Deployed(ctx)
@@ -218,9 +227,7 @@ func ReadRelease(ctx context.Context, reader client.Client, release *helm.Client
 	if err != nil {
 		return err
 	}
-	if _, ours := newest.Mark(); strings.HasPrefix(newest.Status, "pending") && !ours {
-		in.Pending = fmt.Sprintf("revision %d is %s", newest.Revision, newest.Status)
-	}
+	in.Pending = pendingOf(&newest)
 	in.Deployed, in.From = &deployed, component.ShortVersion(deployed.ChartVersion)
 	in.Owner, err = OwnerOf(ctx, reader, &deployed, deployed.Objects, in.Component.Release.Namespace)
 	return err
