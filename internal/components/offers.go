@@ -187,14 +187,16 @@ func (r *Reconciler) status(
 	if err != nil {
 		return status, false, err
 	}
-	status.Offers = limited(removal, unsignedOffers(v, all), status.Offers)
-	r.conditions(&status, c, all)
+	var cut int
+	status.Offers, cut = limited(removal, unsignedOffers(v, all), status.Offers)
+	r.conditions(&status, c, all, cut)
 	return status, complete, nil
 }
 
 // limited returns as many offers as the API permits. Those of ClusterReleases that are refused are
-// left out first, because anybody may have created them, and then those that change nothing.
-func limited(removal, unsigned, signed []refitv1alpha1.ComponentOffer) []refitv1alpha1.ComponentOffer {
+// left out first, because anybody may have created them, then those that change nothing, and then
+// those of the oldest ClusterReleases, which are first: it returns how many of the latter.
+func limited(removal, unsigned, signed []refitv1alpha1.ComponentOffer) (_ []refitv1alpha1.ComponentOffer, cut int) {
 	surplus := len(removal) + len(signed) - maxOffers
 	signed = slices.DeleteFunc(slices.Clone(signed), func(o refitv1alpha1.ComponentOffer) bool {
 		drop := surplus > 0 && o.Action == refitv1alpha1.ActionNone
@@ -204,8 +206,8 @@ func limited(removal, unsigned, signed []refitv1alpha1.ComponentOffer) []refitv1
 		return drop
 	})
 	unsigned = unsigned[:min(len(unsigned), max(0, maxOffers-len(removal)-len(signed)))]
-	all := slices.Concat(removal, unsigned, signed)
-	return all[:min(len(all), maxOffers)]
+	cut = max(0, surplus)
+	return slices.Concat(removal, unsigned, signed[cut:]), cut
 }
 
 // unsignedOffers report that a ClusterRelease is refused in place of what it would change.
@@ -355,14 +357,19 @@ func (r *Reconciler) condition(
 
 // conditions sets the conditions of a status that was computed. A ClusterRelease that is refused
 // matters only if no other one has the component: nobody knows what it has.
-func (r *Reconciler) conditions(status *refitv1alpha1.ComponentStatus, c *refitv1alpha1.Component, all releases) {
+func (r *Reconciler) conditions(status *refitv1alpha1.ComponentStatus, c *refitv1alpha1.Component, all releases, cut int) {
 	set := func(kind string, value metav1.ConditionStatus, reason, message string) {
 		r.condition(status, c, kind, value, reason, message)
 	}
+	more := ""
+	if cut > 0 {
+		more = fmt.Sprintf("; %d offers of the oldest ClusterReleases are missing, because the status lists at most %d: delete ClusterReleases that you do not need",
+			cut, maxOffers)
+	}
 	if status.Installed != nil {
-		set(refitv1alpha1.ConditionReady, metav1.ConditionTrue, "Installed", fmt.Sprintf("%s %s is installed", c.Name, status.Installed.Version))
+		set(refitv1alpha1.ConditionReady, metav1.ConditionTrue, "Installed", fmt.Sprintf("%s %s is installed%s", c.Name, status.Installed.Version, more))
 	} else {
-		set(refitv1alpha1.ConditionReady, metav1.ConditionFalse, "NotInstalled", "the component is not installed")
+		set(refitv1alpha1.ConditionReady, metav1.ConditionFalse, "NotInstalled", "the component is not installed"+more)
 	}
 	if len(all.refused) > 0 && len(signedVersions(c.Name, all)) == 0 {
 		set(refitv1alpha1.ConditionStalled, metav1.ConditionTrue, "SignatureInvalid", strings.Join(all.refused, "; "))

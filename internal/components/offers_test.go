@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -140,7 +141,7 @@ func TestAClusterReleaseThatIsRefused(t *testing.T) {
 	for name, stalls := range map[string]bool{"queue": false, "other": true} {
 		c := &refitv1alpha1.Component{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		var status refitv1alpha1.ComponentStatus
-		r.conditions(&status, c, all)
+		r.conditions(&status, c, all, 0)
 		if got := meta.IsStatusConditionTrue(status.Conditions, refitv1alpha1.ConditionStalled); got != stalls {
 			t.Errorf("%s: stalled %v: %+v", name, got, status.Conditions)
 		}
@@ -177,11 +178,36 @@ func TestMoreOffersThanTheAPIPermits(t *testing.T) {
 		"more than that":             {nil, nil, offers(20, refitv1alpha1.ActionUpgrade), map[refitv1alpha1.ComponentAction]int{"Upgrade": 16}},
 	} {
 		got := map[refitv1alpha1.ComponentAction]int{}
-		for _, o := range limited(test.removal, test.unsigned, test.signed) {
+		listed, _ := limited(test.removal, test.unsigned, test.signed)
+		for _, o := range listed {
 			got[o.Action]++
 		}
 		if !maps.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", situation, got, test.want)
+		}
+	}
+}
+
+// TestOffersOfTheOldestClusterReleases are left out: a plan to the newest one would wait forever.
+func TestOffersOfTheOldestClusterReleases(t *testing.T) {
+	removal := []refitv1alpha1.ComponentOffer{{Action: refitv1alpha1.ActionRemove, Version: "removed"}}
+	var signed []refitv1alpha1.ComponentOffer
+	for n := range maxOffers + 1 {
+		signed = append(signed, refitv1alpha1.ComponentOffer{Action: refitv1alpha1.ActionUpgrade, Version: fmt.Sprint(n)})
+	}
+	listed, cut := limited(removal, nil, signed)
+	if cut != 2 || len(listed) != maxOffers || listed[0].Version != "removed" || listed[1].Version != "2" || listed[maxOffers-1].Version != fmt.Sprint(maxOffers) {
+		t.Errorf("%d are left out: %+v", cut, listed)
+	}
+	r := NewReconciler(nil, &rest.Config{}, Options{})
+	for _, installed := range []*refitv1alpha1.InstalledComponent{nil, {Version: "1.0.0"}} {
+		for cut, reported := range map[int]bool{0: false, 2: true} {
+			status := refitv1alpha1.ComponentStatus{Installed: installed}
+			r.conditions(&status, &refitv1alpha1.Component{}, releases{}, cut)
+			ready := meta.FindStatusCondition(status.Conditions, refitv1alpha1.ConditionReady)
+			if strings.Contains(ready.Message, "2 offers of the oldest ClusterReleases are missing") != reported {
+				t.Errorf("%d are left out, and the condition is %+v", cut, ready)
+			}
 		}
 	}
 }
