@@ -71,6 +71,43 @@ func TestAHalfUpgradedComponentIsNotInstalled(t *testing.T) {
 	m.failedPatch() // and not because of what the former journal left
 }
 
+// TestAnAbortedUpgrade stays in the phase Applying. The next operation continues it with an offer
+// of its own.
+func TestAnAbortedUpgrade(t *testing.T) {
+	t.Parallel()
+	m := newBed(t).newMade(func(c *refitv1alpha1.ReleaseComponent) { c.Values = map[string]any{"ready": false} })
+	m.installOld()
+	m.order(m.offer())
+	done := make(chan error, 1)
+	go func() { done <- m.run(m.config) }()
+	m.waits("wave-rest")
+	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) { s.Permit = refitv1alpha1.PermitHold })
+	must(t, <-done)
+	if u := m.upgrade(); u.Status.Phase != refitv1alpha1.ComponentApplying || u.Status.Step != "" {
+		t.Fatalf("the status is %+v", u.Status)
+	}
+	m.spec(func(s *refitv1alpha1.ComponentSpec) { s.Manage = refitv1alpha1.ManageRefit })
+	c := m.component()
+	if c.Status.ObservedGeneration != c.Generation || c.Status.Installed == nil || c.Status.Installed.Version != "1.0.0" {
+		t.Errorf("generation %d: %+v", c.Generation, c.Status)
+	}
+	offer := m.offer()
+	if offer.Action != refitv1alpha1.ActionUpgrade || offer.Digest == "" {
+		t.Fatalf("the offer is %+v", offer)
+	}
+	next := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: m.name + "-next"}}
+	next.Spec.Target.Kubernetes, next.Spec.Approval = m.server.Version(), refitv1alpha1.ApprovalNone
+	must(t, m.client.Create(t.Context(), next))
+	m.change(func(s *refitv1alpha1.ComponentUpgradeSpec) {
+		s.Operation, s.Digest, s.Permit = refitv1alpha1.Operation{Name: next.Name, UID: next.UID}, offer.Digest, refitv1alpha1.PermitApply
+	})
+	m.makeAllReady()
+	m.ended(refitv1alpha1.ComponentSucceeded)
+	if c := m.component(); c.Status.Installed == nil || c.Status.Installed.Version != "2.0.0" {
+		t.Errorf("after the next operation: %+v", c.Status)
+	}
+}
+
 // records changes the status of the newest revisions of the Helm release.
 func (m *made) records(newestFirst ...rcommon.Status) {
 	m.t.Helper()
