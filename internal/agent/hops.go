@@ -74,7 +74,8 @@ func (a *Agent) rehearsalHost(ctx context.Context, dir string, release artifact.
 	if err != nil {
 		return nil, err
 	}
-	upgrade := node.Upgrade{NodeName: a.client.NodeName(), Role: refitv1alpha1.RoleControlPlane, To: release.Payload.Kubernetes}
+	// The first node renders with the patch of the ClusterRelease, which a rehearsal has to try.
+	upgrade := node.Upgrade{NodeName: a.client.NodeName(), Role: refitv1alpha1.RoleFirstControlPlane, To: release.Payload.Kubernetes}
 	parts := node.NeededParts(release.Payload, installed)
 	i := slices.IndexFunc(parts, func(p refitv1alpha1.PartFacts) bool { return p.Part == refitv1alpha1.PartKubeadm })
 	if i >= 0 { // always: kubeadm is required

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
@@ -19,7 +20,8 @@ const (
 )
 
 // readClusterConfig reads the ClusterConfiguration from the cluster once, then from the operation's
-// directory: later steps must not depend on an API server. It has the patch of the ClusterRelease.
+// directory: later steps must not depend on an API server. On the first control plane node, it has
+// the patch of the ClusterRelease.
 func (h *Host) readClusterConfig(ctx context.Context) (*kubeadm.Patched, error) {
 	if exists(h.path(clusterConfigFile)) {
 		return h.clusterConfig()
@@ -54,7 +56,13 @@ func (h *Host) clusterConfig() (*kubeadm.Patched, error) {
 	return h.patched(stored)
 }
 
+// patched merges the patch of the ClusterRelease on the node that stores the result. The others
+// render what is stored, also if the first one was upgraded to another ClusterRelease: a control
+// plane whose nodes differ would be worse than one without the patch.
 func (h *Host) patched(stored kubeadm.Stored) (*kubeadm.Patched, error) {
+	if h.Upgrade.Role != refitv1alpha1.RoleFirstControlPlane {
+		return stored.Unpatched()
+	}
 	return stored.Patch(signedconfig.Of(h.Release.Payload.ClusterConfiguration))
 }
 

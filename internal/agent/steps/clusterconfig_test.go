@@ -15,6 +15,7 @@ import (
 func patchedHost(t *testing.T, argument string, last configpatch.Values) *Host {
 	t.Helper()
 	h := testHost(t)
+	h.Upgrade.Role = refitv1alpha1.RoleFirstControlPlane
 	h.Release.Payload.ClusterConfiguration = &refitv1alpha1.ClusterConfigurationPatch{APIServer: &refitv1alpha1.ControlPlaneComponentPatch{
 		ExtraArgs: []refitv1alpha1.ReleaseArgument{{Name: argument, Value: "0.002"}},
 	}}
@@ -50,6 +51,21 @@ func TestPatchedConfigurationIsReadFromTheOperation(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The first node was upgraded to another ClusterRelease, or without Refit: the others render what it
+// has stored.
+func TestOtherControlPlaneNodesRenderWhatIsStored(t *testing.T) {
+	h := patchedHost(t, "goaway-chance", nil)
+	must(t, h.writeJSON(clusterConfigFile, map[string]string{"ClusterConfiguration": "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n"}))
+	for role, changes := range map[refitv1alpha1.Role]int{refitv1alpha1.RoleFirstControlPlane: 1, refitv1alpha1.RoleControlPlane: 0} {
+		h.Upgrade.Role = role
+		config, err := h.readClusterConfig(t.Context())
+		must(t, err)
+		if len(config.Changes) != changes {
+			t.Errorf("%s: changes %v", role, config.Changes)
+		}
 	}
 }
 

@@ -69,19 +69,15 @@ type Patched struct {
 // Patch merges the patch of a ClusterRelease into the stored configuration. The result depends on
 // nothing else, so it is the same after a restart.
 func (s Stored) Patch(patch configpatch.Values) (*Patched, error) {
-	config, err := ReadClusterConfig(s.Config)
-	if err != nil {
-		return nil, err
+	out, err := s.Unpatched()
+	if err != nil || len(patch) == 0 && len(s.Last) == 0 {
+		return out, err
 	}
-	out := &Patched{ClusterConfig: config, last: s.Last}
-	if len(patch) == 0 && len(s.Last) == 0 {
-		return out, nil
-	}
-	live, err := configpatch.Read(config.document)
+	live, err := configpatch.Read(out.document)
 	if err != nil {
 		return nil, brokenConfig(err)
 	}
-	if config.ExternalEtcd {
+	if out.ExternalEtcd {
 		patch = patch.WithoutEtcd()
 	}
 	out.Result = configpatch.Merge(live, s.Last, patch)
@@ -91,6 +87,15 @@ func (s Stored) Patch(patch configpatch.Values) (*Patched, error) {
 	}
 	out.ClusterConfig, err = ReadClusterConfig(data)
 	return out, err
+}
+
+// Unpatched returns the stored configuration as it is.
+func (s Stored) Unpatched() (*Patched, error) {
+	config, err := ReadClusterConfig(s.Config)
+	if err != nil {
+		return nil, err
+	}
+	return &Patched{ClusterConfig: config, last: s.Last}, nil
 }
 
 func brokenConfig(err error) error {

@@ -29,7 +29,9 @@ func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, er
 		p.Estimate.Expected += p.Stages[i].Estimate.Expected
 		p.Estimate.Observed = p.Estimate.Observed || p.Stages[i].Estimate.Observed
 	}
-	if !p.componentsAlone() { // they are about nodes
+	if p.componentsAlone() {
+		p.Notes = m.componentNotes(p)
+	} else {
 		p.Notes = m.notes(p)
 	}
 	return p, nil

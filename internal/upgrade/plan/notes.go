@@ -7,9 +7,9 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/componentplan"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
-	"github.com/refit-dev/refit/internal/upgrade/signedconfig"
 )
 
 // notes are the decisions about the whole plan, in the order in which a reader needs them.
@@ -47,42 +47,46 @@ func (m *planner) notes(p *Plan) []Note {
 		add("A node that does not become healthy is not rolled back automatically",
 			"rollback is Manual; `refit abort`, or `refit-agent undo --yes` on its host, rolls it back")
 	}
-	if len(m.excluded) > 0 && m.spec.Scope != refitv1alpha1.ScopeWorkers {
-		add(fmt.Sprintf("CoreDNS and kube-proxy of %s may also start on excluded nodes", p.To),
-			"they run in the whole cluster, and excluded nodes do not prefetch: make sure that those nodes have the images or can pull them")
-	}
-	if missing := m.missingReleases(p); len(missing) > 0 {
-		add("The plan's hash will change", "the cluster has no ClusterRelease of %s yet", strings.Join(missing, ", "))
-	}
+	m.excludedNotes(p, add)
+	m.missingNotes(p, add)
 	return out
 }
 
-// configurationNotes names the fields of kubeadm's ClusterConfiguration that the ClusterReleases
-// change, and those that stay because they were edited by hand.
-func (m *planner) configurationNotes(p *Plan, add func(decision, format string, args ...any)) {
-	if m.spec.Scope == refitv1alpha1.ScopeWorkers || m.snapshot.Kubeadm == nil {
+// componentNotes are the decisions about a plan that changes components alone.
+func (m *planner) componentNotes(p *Plan) []Note {
+	var out []Note
+	add := func(decision, format string, args ...any) {
+		out = append(out, Note{Decision: decision, Reason: fmt.Sprintf(format, args...)})
+	}
+	m.configurationNotes(p, add)
+	m.excludedNotes(p, add)
+	m.missingNotes(p, add)
+	return out
+}
+
+// excludedNotes names what may start on nodes that do not prefetch.
+func (m *planner) excludedNotes(p *Plan, add func(decision, format string, args ...any)) {
+	if len(m.excluded) == 0 || m.spec.Scope == refitv1alpha1.ScopeWorkers {
 		return
 	}
-	var releases []*cluster.Release
-	for i, hop := range p.Hops {
-		if r := m.releaseOf(hop); r != nil && !m.catchUp(i) {
-			releases = append(releases, r)
-		}
+	var starts []string
+	if !p.componentsAlone() {
+		starts = append(starts, "CoreDNS", "kube-proxy")
 	}
-	for i, result := range signedconfig.Along(m.snapshot.Kubeadm, releases) {
-		set, removed := result.Texts()
-		for _, what := range []struct {
-			decision, reason string
-			fields           []string
-		}{
-			{"The kubeadm configuration gets %s", "set by ClusterRelease %s", set},
-			{"The kubeadm configuration loses %s", "set by an earlier ClusterRelease, and not by %s", removed},
-			{"The kubeadm configuration keeps its own value instead of %s", "edited by hand, so ClusterRelease %s does not replace it", result.Kept.Texts()},
-		} {
-			if len(what.fields) > 0 {
-				add(fmt.Sprintf(what.decision, phrase.List(what.fields)), what.reason, releases[i].Name)
-			}
-		}
+	if slices.ContainsFunc(p.components, func(s componentplan.Step) bool { return s.Action != refitv1alpha1.ActionRemove }) {
+		starts = append(starts, "components")
+	}
+	if len(starts) == 0 {
+		return
+	}
+	what := phrase.List(starts)
+	add(fmt.Sprintf("%s%s of %s may also start on excluded nodes", strings.ToUpper(what[:1]), what[1:], p.To),
+		"they run in the whole cluster, and excluded nodes do not prefetch: make sure that those nodes have the images or can pull them")
+}
+
+func (m *planner) missingNotes(p *Plan, add func(decision, format string, args ...any)) {
+	if missing := m.missingReleases(p); len(missing) > 0 {
+		add("The plan's hash will change", "the cluster has no ClusterRelease of %s yet", strings.Join(missing, ", "))
 	}
 }
 

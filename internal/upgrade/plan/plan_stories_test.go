@@ -55,6 +55,19 @@ func planStories() []planStory {
 			clustertest.HA("v1.35.4", 3, 2, released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0"), configurationPatches), to("v1.37.1"),
 		},
 		{
+			"configuration-unapplied", "One control plane node runs the target already: nobody stores the patch of the ClusterRelease, and all nodes render what is stored.",
+			clustertest.HA("v1.35.4", 3, 1, released("v1.36.3", "3.6.8"), configurationPatch, runs("cp-2", "v1.36.3")), to("v1.36.3"),
+		},
+		{
+			"configuration-of-etcd", "A ClusterRelease sets an argument of etcd, and does not upgrade etcd.",
+			clustertest.HA("v1.36.1", 3, 1, released("v1.36.3", ""), configurationPatch), to("v1.36.3"),
+		},
+		{
+			"components-only-configuration", "Components are upgraded alone, also on an excluded node; the patch of the ClusterRelease is not applied.",
+			clustertest.HA("v1.36.3", 1, 2, clustertest.Released("v1.36.3"), components, configurationPatch, labeled("worker-2", "wave", "now")),
+			selecting(to("v1.36.3"), "wave", "now"),
+		},
+		{
 			"backup", "Each hop relies on a backup of etcd that is tried before.",
 			clustertest.HA("v1.35.4", 3, 2, clustertest.Agents(), released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0")), backingUp(to("v1.37.1")),
 		},
@@ -330,6 +343,24 @@ func withoutBackup(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterU
 func restoring(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgradeSpec {
 	spec.Backup = &refitv1alpha1.UpgradeBackup{Drill: refitv1alpha1.DrillRestore}
 	return spec
+}
+
+// configurationPatch sets arguments of the API server and of etcd in the ClusterRelease.
+func configurationPatch(s *cluster.Snapshot) {
+	args := func(name, value string) *refitv1alpha1.ControlPlaneComponentPatch {
+		return &refitv1alpha1.ControlPlaneComponentPatch{ExtraArgs: []refitv1alpha1.ReleaseArgument{{Name: name, Value: value}}}
+	}
+	s.Releases[0].Payload.ClusterConfiguration = &refitv1alpha1.ClusterConfigurationPatch{
+		APIServer: args("goaway-chance", "0.001"), Etcd: &refitv1alpha1.EtcdPatch{Local: args("quota-backend-bytes", "8589934592")},
+	}
+}
+
+// runs sets the version of a control plane node.
+func runs(name, version string) clustertest.Change {
+	return func(s *cluster.Snapshot) {
+		clustertest.OnNode(name, func(n *cluster.Node) { n.Kubelet = version })(s)
+		s.APIServer(name).Version = version
+	}
 }
 
 // configurationPatches is a cluster whose ClusterReleases set fields of the kubeadm configuration.
