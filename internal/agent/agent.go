@@ -135,7 +135,7 @@ type api interface {
 // keepManifests copies the static pod manifests of a healthy control plane, so that an operator can
 // restore a lost one.
 func (a *Agent) keepManifests(ctx context.Context) {
-	if !steps.HasControlPlane() || a.state.Open != "" {
+	if !steps.HasControlPlane() || a.partlyChanged() {
 		return
 	}
 	server, err := steps.ProbeAPIServer(ctx)

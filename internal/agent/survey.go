@@ -24,16 +24,8 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 	if err != nil {
 		return nil, err
 	}
-	if refusal := node.RefuseDowngrade(a.state, running, release.Payload.Kubernetes); refusal != nil {
-		return nil, refusal
-	}
-	server, err := steps.APIServerVersion()
-	if err == nil {
-		if refusal := node.RefuseDowngrade(node.HostState{}, server, release.Payload.Kubernetes); refusal != nil {
-			return nil, refusal
-		}
-	}
 	spec := &order.Spec
+	server, errServer := steps.APIServerVersion()
 	w := &node.Upgrade{
 		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt,
 		NodeName: identity.NodeName, NodeUID: identity.NodeUID, MachineID: identity.MachineID,
@@ -48,8 +40,17 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 	if err := recordCluster(w, steps.ClusterCA()); err != nil {
 		return nil, err
 	}
+	// Images of components do not depend on the version of the host, which may be newer.
 	if w.ImagesOnly = spec.Permit == refitv1alpha1.PermitPrefetch && node.Runs(w, server); w.ImagesOnly {
 		return w, nil
+	}
+	if refusal := node.RefuseDowngrade(a.state, running, release.Payload.Kubernetes); refusal != nil {
+		return nil, refusal
+	}
+	if errServer == nil {
+		if refusal := node.RefuseDowngrade(node.HostState{}, server, release.Payload.Kubernetes); refusal != nil {
+			return nil, refusal
+		}
 	}
 	installed, err := a.installedParts(ctx)
 	if err != nil {

@@ -102,11 +102,17 @@ func (h *Host) images() ([]refitv1alpha1.ReleaseImage, error) {
 	if err != nil {
 		return nil, err
 	}
-	images, _ := node.ImagesOf(h.Release.Payload, "linux", id.Arch, h.controlPlane())
-	if h.Upgrade.ImagesOnly {
-		images = filter(images, func(image refitv1alpha1.ReleaseImage) bool { return !artifact.IsKubernetesImage(image.Name) })
-	}
+	images, _ := node.ImagesOf(h.fetched().Payload, "linux", id.Arch, h.controlPlane())
 	return images, nil
+}
+
+// fetched is the part of the ClusterRelease whose images this host fetches.
+func (h *Host) fetched() artifact.Release {
+	release := h.Release
+	if h.Upgrade.ImagesOnly {
+		release.Payload = node.WithoutKubernetesImages(release.Payload)
+	}
+	return release
 }
 
 // requiredImages is images for a prefetch: it fails if one of them is for other platforms only.
@@ -115,7 +121,7 @@ func (h *Host) requiredImages() ([]refitv1alpha1.ReleaseImage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.Release.RequireImages("linux", id.Arch, h.controlPlane()); err != nil {
+	if err := h.fetched().RequireImages("linux", id.Arch, h.controlPlane()); err != nil {
 		return nil, err
 	}
 	return h.images()

@@ -79,13 +79,6 @@ func versionOfImage(p refitv1alpha1.ReleasePayload, image string) (claimed, tag 
 	return "", tag, false
 }
 
-// IsKubernetesImage reports whether an image of a ClusterRelease is one of kubeadm, and not of a
-// component: those of kubeadm have the versions that the ClusterRelease claims.
-func IsKubernetesImage(image string) bool {
-	_, _, known := versionOfImage(refitv1alpha1.ReleasePayload{}, image)
-	return known
-}
-
 // SplitImage returns the last element of an image's name, which does not depend on the registry,
 // and its tag.
 func SplitImage(image string) (name, tag string) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
 // Parts lists the parts of a host in the order in which an upgrade surveys them.
@@ -21,10 +22,19 @@ func Required(part refitv1alpha1.Part) bool {
 	return part == refitv1alpha1.PartKubeadm || part == refitv1alpha1.PartKubelet
 }
 
-// Runs reports whether a host runs the version of an upgrade already, given the version of its API
-// server, which a worker has none of. Only images of components can be missing on it.
+// Runs reports whether a host runs the version of an upgrade already, or a newer one, given the
+// version of its API server, which a worker has none of. Only images of components can be missing
+// on it.
 func Runs(u *Upgrade, server string) bool {
-	return u.From == u.To && (!controlPlane(*u) || server == u.To)
+	to, err := skew.Parse(u.To)
+	if err != nil {
+		return false
+	}
+	isAt := func(version string) bool {
+		v, err := skew.Parse(version)
+		return err == nil && !v.Before(to)
+	}
+	return isAt(u.From) && (!controlPlane(*u) || isAt(server))
 }
 
 // IsKubernetes reports whether a part has the version of Kubernetes, so that every upgrade replaces

@@ -271,6 +271,9 @@ func TestHostsThatRunTheVersion(t *testing.T) {
 		want         bool
 	}{
 		{"worker", refitv1alpha1.RoleWorker, now, "", true},
+		{"worker of a newer patch release", refitv1alpha1.RoleWorker, "v1.36.5", "", true},
+		{"control plane node of a newer patch release", refitv1alpha1.RoleControlPlane, "v1.36.5", "v1.36.5", true},
+		{"worker of an unknown version", refitv1alpha1.RoleWorker, "", "", false},
 		{"older worker", refitv1alpha1.RoleWorker, old, "", false},
 		{"control plane node", refitv1alpha1.RoleControlPlane, now, now, true},
 		{"its API server is older", refitv1alpha1.RoleFirstControlPlane, now, old, false},

@@ -111,8 +111,8 @@ func start(s *cluster.Snapshot) (from, oldest skew.Version, err error) {
 	return from, oldest, nil
 }
 
-// RunningVersion returns the version of Kubernetes that the control plane runs, and the nodes of an
-// upgrade that do not run exactly that version.
+// RunningVersion returns the version of Kubernetes that the control plane runs, and the nodes that
+// an upgrade to it would change. A kubelet of a newer patch release stays as it is.
 func RunningVersion(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (version skew.Version, others []string, err error) {
 	spec = policy.Defaulted(spec)
 	if version = controlPlaneVersion(s); version.IsZero() {
@@ -123,7 +123,7 @@ func RunningVersion(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) 
 		if policy.Exclusion(&spec, n) != "" {
 			continue
 		}
-		if kubeletVersion(n) != version || n.ControlPlane && s.APIServerVersion(n) != version {
+		if kubeletVersion(n).Before(version) || n.ControlPlane && s.APIServerVersion(n) != version {
 			others = append(others, n.Name)
 		}
 	}

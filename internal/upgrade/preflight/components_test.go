@@ -195,6 +195,14 @@ func onlyImagesSituations() []situation {
 					s.Releases[i].PayloadVersion = 2
 				}
 			}),
+		alone("NotInRelease", "components alone, with images of Kubernetes for another architecture", none, archives, onReport("worker-1", toARM)),
+		alone("NotInRelease", "components alone, with an image for another architecture", Block, func(s *snapshot) {
+			for i := range s.Releases {
+				s.Releases[i].Payload.Images = append(s.Releases[i].Payload.Images, refitv1alpha1.ReleaseImage{
+					Name: "registry.test/liqo:v1.2.0", OS: "linux", Arch: "amd64", Archive: &refitv1alpha1.Blob{},
+				})
+			}
+		}, onReport("worker-1", toARM)),
 		alone("NodeUnderPressure", "components alone", Block, onWorker(func(n *cluster.Node) { n.Pressure = []string{"DiskPressure"} })),
 		alone("SwapOn", "components alone", none, onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) {
 			on := true

@@ -11,10 +11,11 @@ import (
 
 // notInRelease predicts the refusal of the agents: each part of a host needs a file of its own kind
 // in the ClusterRelease of every hop, and each image of the ClusterRelease must have its platform.
+// A host that is not upgraded gets images of components only.
 func notInRelease(v *view) []Finding {
-	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+	return v.onFetching(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
 		arch := cmp.Or(r.Arch, n.Arch)
-		for _, h := range n.hops {
+		for _, h := range v.hopsOf(n) {
 			missing := missingParts(h, n, arch, hostparts.ReportedParts(r))
 			if len(missing) == 0 {
 				continue
@@ -35,8 +36,14 @@ func missingParts(h hop, n *node, arch string, installed []refitv1alpha1.PartFac
 	if h.release == nil || len(installed) == 0 { // PackageKindUnknown reports a host without a known kind
 		return nil
 	}
-	missing := hostparts.MissingParts(h.release.Payload, "linux", arch, installed)
-	_, images := hostparts.ImagesOf(h.release.Payload, "linux", arch, n.ControlPlane)
+	payload := h.release.Payload
+	var missing []string
+	if n.touched {
+		missing = hostparts.MissingParts(payload, "linux", arch, installed)
+	} else {
+		payload = hostparts.WithoutKubernetesImages(payload)
+	}
+	_, images := hostparts.ImagesOf(payload, "linux", arch, n.ControlPlane)
 	for _, image := range images {
 		missing = append(missing, "image "+image)
 	}
