@@ -83,7 +83,7 @@ func (d *deciding) grantWorkers(turn int) {
 	d.window = w
 	for _, n := range d.workers {
 		hop := d.hopInProgress(n, turn)
-		if d.settled(n, hop) || d.active[n.Name] {
+		if d.settled(n, hop) || d.active[n.Name] || d.staysOlder(n, hop) {
 			continue
 		}
 		switch {

@@ -271,7 +271,7 @@ func componentFailure(order *cluster.ComponentUpgrade) refitv1alpha1.Failure {
 	if refusal := componentplan.Refusal(order); refusal != nil {
 		out.Message = "refit-components refuses the order: " + refusal.Message
 		if refusal.Reason == component.RefusedBusy {
-			out.Remedy = "Complete that upgrade with a ClusterUpgrade to its ClusterRelease, or abandon it: " +
+			out.Remedy = "Complete that upgrade as `refit components explain " + order.Name + "` shows, or abandon it: " +
 				"`kubectl delete componentupgrade " + order.Name + "`"
 		}
 	} else if e := order.Status.Error; e != nil {

@@ -101,6 +101,7 @@ func (w *world) checkClaims(who *controller, claimed []*machine) {
 		return
 	}
 	w.require(w.older == "", "a claim while an older operation has not ended")
+	w.require(!ComponentsAlone(w.op.Plan), "a claim by a plan that changes components alone")
 	for _, m := range w.machines {
 		w.require(w.abandoned(m) || !w.failed(m), "a claim while %s is failed", m.name)
 	}
@@ -298,6 +299,7 @@ func (w *world) checkEnd(who *controller) {
 		w.require(n.CordonedBy == "" || policy.Abandoned(&spec, n.Name), "the operation ends with %s cordoned", n.Name)
 		w.require(n.ProtectedBy == "", "the operation ends, and autoscalers may still not remove %s", n.Name)
 		late := n.CreatedAt.After(w.op.ApprovedAt) && w.now.Sub(n.CreatedAt) >= interventionDelay-w.slack() && (!n.IsReady() || n.Report == nil || string(n.Report.NodeUID) != n.UID)
+		late = late || ComponentsAlone(w.op.Plan) && n.CreatedAt.After(w.op.ApprovedAt) && !n.ControlPlane // and stays as it is
 		if w.op.end == Succeeded && policy.Exclusion(&spec, n) == "" && !late {
 			w.require(n.IsReady() && !kubeletVersion(n).Before(want), "the operation succeeds with %s at %s", n.Name, n.Kubelet)
 		}

@@ -13,6 +13,9 @@ import (
 // old version at any time. One that is too old for what follows is waited for.
 func (v *view) leftBehind(n *cluster.Node, hop int) bool {
 	able := n.IsReady() && n.Report != nil && string(n.Report.NodeUID) == n.UID
+	if v.staysOlder(n, hop) {
+		return true
+	}
 	if !v.joinedLate(n) || able || v.active[n.Name] || v.changing(n) || v.failed(n) {
 		return false
 	}
@@ -24,10 +27,16 @@ func (v *view) leftBehind(n *cluster.Node, hop int) bool {
 	return until == hop || !kubelet.IsZero() && kubelet.MinorsBehind(v.targets[until]) <= skew.KubeletMinorsBehind
 }
 
+// staysOlder reports whether a worker is of an older version than a plan that changes components
+// alone, and drains no node. It joined after the plan was made.
+func (v *view) staysOlder(n *cluster.Node, hop int) bool {
+	return v.plan.componentsAlone() && !n.ControlPlane && !v.at(n, hop) && !v.active[n.Name] && !v.changing(n) && !v.failed(n)
+}
+
 // leftAtEnd reports whether the operation ends without upgrading a worker. One that joined a moment
 // ago usually becomes ready and gets its agent soon.
 func (v *view) leftAtEnd(n *cluster.Node, hop int) bool {
-	return v.leftBehind(n, hop) && (v.workersHop(hop+1) >= 0 || v.now.Sub(n.CreatedAt) >= interventionDelay)
+	return v.staysOlder(n, hop) || v.leftBehind(n, hop) && (v.workersHop(hop+1) >= 0 || v.now.Sub(n.CreatedAt) >= interventionDelay)
 }
 
 // joinedLate reports whether a worker joined after the plan was approved.
@@ -45,6 +54,9 @@ func (d *deciding) left(hop int) string {
 	}
 	if len(left) == 0 {
 		return ""
+	}
+	if d.plan.componentsAlone() {
+		return fmt.Sprintf("%s joined with an older version of Kubernetes: %s", phrase.Count(len(left), "node"), names(left))
 	}
 	return fmt.Sprintf("%s joined during the upgrade and could not be upgraded: %s", phrase.Count(len(left), "node"), names(left))
 }

@@ -193,6 +193,15 @@ var aloneStories = []story{
 		}}},
 	},
 	{
+		name:     "alone-older-worker-joins",
+		summary:  "A worker of an older version joins while gateway is upgraded. The plan drains no node, so it is neither drained nor upgraded.",
+		scenario: minor(shape(1, 1), alone(gateway, mesh)), ends: Succeeded,
+		script: []scriptEvent{{changingComponent("crds"), func(t *storyRun) {
+			t.note("! worker-9 joins at v1.36.1")
+			t.join("worker-9", false, "v1.36.1", map[string]string{"zone": "a"})
+		}}},
+	},
+	{
 		name:     "alone-order-deleted",
 		summary:  "The NodeUpgrade of worker-1 is deleted once mesh has started. mesh is not held up by it.",
 		scenario: minor(shape(1, 1), alone(mesh)), ends: Succeeded,
