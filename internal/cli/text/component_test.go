@@ -160,6 +160,13 @@ func TestComponentExplanations(t *testing.T) {
 		}
 		return known
 	}
+	removal := func(change func(*progress.KnownComponent)) progress.KnownComponent {
+		known := held(true, true, false)
+		known.Order.Spec.Action, known.Order.Spec.Version = refitv1alpha1.ActionRemove, "v1.1.2"
+		known.Order.Status.Order.Action, known.Order.Status.Order.Version = refitv1alpha1.ActionRemove, "v1.1.2"
+		change(&known)
+		return known
+	}
 	alone := addOn("lws", "0.7.0", "0.8.0")
 	for name, known := range map[string]progress.KnownComponent{
 		"unread":    {Component: &refitv1alpha1.Component{ObjectMeta: metav1.ObjectMeta{Name: "metrics-server"}}},
@@ -181,7 +188,17 @@ func TestComponentExplanations(t *testing.T) {
 		"paused":   held(true, false, false),
 		"aborting": held(false, true, true),
 		"aborted":  held(true, true, false),
-		"alone":    {Component: alone, Alone: []string{"kubernetes-v1.36.3"}},
+		"removal-aborted": removal(func(k *progress.KnownComponent) {
+			k.Operation.Spec.Target = refitv1alpha1.Target{Release: "kubernetes-v1.36.3-slim"}
+			k.Alone = []string{"kubernetes-v1.36.3-slim"}
+		}),
+		"removal-aborted-alone": removal(func(k *progress.KnownComponent) {
+			k.Operation.Status.Plan = &refitv1alpha1.PlanSummary{
+				From: "v1.36.3", To: "v1.36.3", Components: []refitv1alpha1.PlannedComponent{{Name: "liqo", Action: refitv1alpha1.ActionRemove}},
+			}
+		}),
+		"removal-aborted-deleted": removal(func(k *progress.KnownComponent) { k.Operation = nil }),
+		"alone":                   {Component: alone, Alone: []string{"kubernetes-v1.36.3"}},
 		"downgraded": {Component: addOn("certs", "1.11.5", "1.11.4", func(c *refitv1alpha1.Component) {
 			c.Status.Offers[0].Action, c.Status.Offers[0].Digest = refitv1alpha1.ActionNone, ""
 		})},

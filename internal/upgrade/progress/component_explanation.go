@@ -10,6 +10,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
 // KnownComponent has the known facts of a component. Everything but the Component may be nil.
@@ -110,7 +111,7 @@ func heldComponent(e *componentExplanation) bool {
 	}
 	switch {
 	case e.operationEnded():
-		e.next("Complete the change", "%s upgrade --release %s%s", e.command, u.Release, e.alone(u.Release))
+		e.completeNext()
 	case stopped == "paused":
 		e.next("Continue", "%s resume %s", e.command, u.Operation)
 	default:
@@ -120,6 +121,26 @@ func heldComponent(e *componentExplanation) bool {
 		e.next("Show the log of refit-components", logsOfComponents)
 	}
 	return true
+}
+
+// completeNext shows the upgrade that completes a change that an operation has left. The
+// ClusterRelease of a removal is the one that still has the component, so its operation has the
+// target.
+func (e *componentExplanation) completeNext() {
+	const purpose = "Complete the change"
+	switch u := e.Upgrade; {
+	case u.Action != string(refitv1alpha1.ActionRemove):
+		e.next(purpose, "%s upgrade --release %s%s", e.command, u.Release, e.alone(u.Release))
+	case e.Operation == nil:
+		e.Message += " An upgrade to a ClusterRelease without the component completes it."
+	case e.Operation.Spec.Target.Release != "":
+		release := e.Operation.Spec.Target.Release
+		e.next(purpose, "%s upgrade --release %s%s", e.command, release, e.alone(release))
+	case plan.ComponentsAlone(e.Operation.Status.Plan):
+		e.next(purpose, "%s upgrade --components", e.command)
+	default:
+		e.next(purpose, "%s upgrade --to %s", e.command, e.Operation.Spec.Target.Kubernetes)
+	}
 }
 
 // alone is the flag for a ClusterRelease that changes components alone.

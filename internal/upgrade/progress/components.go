@@ -85,6 +85,9 @@ func newComponentProgress(order *refitv1alpha1.ComponentUpgrade) *cliv1alpha1.Co
 		Operation: spec.Operation.Name, Release: spec.Release.Name, Action: string(spec.Action), To: spec.Version, Permit: string(spec.Permit),
 		Answered: componentplan.Answered(seen),
 	}
+	if spec.Action == refitv1alpha1.ActionRemove { // the order names the version that it removes
+		out.From, out.To = spec.Version, ""
+	}
 	if f := status.Frozen; f != nil {
 		out.Frozen = &cliv1alpha1.ComponentFreeze{Since: f.Since.UTC(), Until: f.Since.Add(f.Limit.Duration).UTC(), Lifted: f.Lifted}
 	}
@@ -94,7 +97,8 @@ func newComponentProgress(order *refitv1alpha1.ComponentUpgrade) *cliv1alpha1.Co
 	if !out.Answered && !holds(order) {
 		return out
 	}
-	out.From, out.Phase, out.Step, out.Waiting, out.Left = status.From, string(status.Phase), status.Step, status.Waiting, status.Left
+	out.From = cmp.Or(status.From, out.From)
+	out.Phase, out.Step, out.Waiting, out.Left = string(status.Phase), status.Step, status.Waiting, status.Left
 	out.StartTime, out.CompletionTime = timeOf(status.StartTime), timeOf(status.CompletionTime)
 	out.Steps, out.Error = stepsOf(status.Steps), errorOf(status.Error)
 	return out
