@@ -54,8 +54,7 @@ func TestPatchedConfigurationIsReadFromTheOperation(t *testing.T) {
 	}
 }
 
-// The first node was upgraded to another ClusterRelease, or without Refit: the others render what it
-// has stored.
+// The first node was upgraded to another ClusterRelease, or without Refit.
 func TestOtherControlPlaneNodesRenderWhatIsStored(t *testing.T) {
 	h := patchedHost(t, "goaway-chance", nil)
 	must(t, h.writeJSON(clusterConfigFile, map[string]string{"ClusterConfiguration": "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n"}))

@@ -147,8 +147,8 @@ func (s *session) begin(mark Mark) (history []*release.Release, complete bool, e
 
 // dropFailed deletes the failed revisions of an action before the newest one, so that a record does
 // not grow with each repetition. One with an object or a hook that the newest one does not have
-// stays, because a sweep finds what to delete in revisions. Helm supersedes the failed revision of a
-// rollback when that fails again.
+// stays, because a sweep finds what to delete in revisions. Helm supersedes the failed revision of
+// a rollback when that fails again.
 func (s *session) dropFailed(history []*release.Release, mark Mark) ([]*release.Release, error) {
 	last := history[len(history)-1]
 	has, err := allRefs(last)
