@@ -31,12 +31,16 @@ func waitHealthy(ctx context.Context, r *Run, step component.Step) error {
 	if err != nil {
 		return err
 	}
-	v := step.Recipe.Verify
-	all := helm.Wave{Last: true}
+	return r.staysHealthy(ctx, step.Recipe.Verify, found.Upgrade.Rendering)
+}
+
+// staysHealthy waits until the component is healthy, and stays so for the time of the recipe.
+func (r *Run) staysHealthy(ctx context.Context, v *refitv1alpha1.RecipeVerify, rendering helm.Rendering) error {
 	var since time.Time
 	var last error
-	err = wait.PollUntilContextCancel(ctx, verifyInterval, true, func(ctx context.Context) (bool, error) {
-		err := r.healthy(ctx, v, found.Upgrade.Rendering, all)
+	var unstable string // what it was last waited for again
+	err := wait.PollUntilContextCancel(ctx, verifyInterval, true, func(ctx context.Context) (bool, error) {
+		waitedFor, err := r.healthy(ctx, v, rendering)
 		unready, notReady := errors.AsType[*object.NotReadyError](err)
 		if ctx.Err() == nil || notReady {
 			last = err
@@ -52,6 +56,9 @@ func waitHealthy(ctx context.Context, r *Run, step component.Step) error {
 			r.Waiting(last.Error())
 			return false, nil //nolint:nilerr // it is tried again until the limit of the step
 		}
+		if !since.IsZero() && waitedFor != "" {
+			since, unstable = time.Time{}, waitedFor
+		}
 		if since.IsZero() {
 			since = time.Now()
 		}
@@ -64,20 +71,28 @@ func waitHealthy(ctx context.Context, r *Run, step component.Step) error {
 	if err != nil && last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return last
 	}
+	if err != nil && unstable != "" {
+		return fmt.Errorf("the component does not stay healthy for %s: %s: %w", v.Soak.Duration, unstable, err)
+	}
 	return err
 }
 
-// healthy returns why the component is not healthy now.
-func (r *Run) healthy(ctx context.Context, v *refitv1alpha1.RecipeVerify, rendering helm.Rendering, all helm.Wave) error {
+// healthy waits until the objects are ready, and returns why the component is not healthy, and what
+// it had to wait for.
+func (r *Run) healthy(ctx context.Context, v *refitv1alpha1.RecipeVerify, rendering helm.Rendering) (waitedFor string, err error) {
 	if v.Ready == refitv1alpha1.VerifyAll {
-		if err := r.ready(ctx, rendering.Objects, all); err != nil {
-			return err
+		waiting := func(what string) {
+			waitedFor = what
+			r.Waiting(what)
+		}
+		if err := r.readyOr(ctx, rendering.Objects, helm.Wave{Last: true}, waiting); err != nil {
+			return waitedFor, err
 		}
 	}
 	if v.Images == refitv1alpha1.VerifyOnlyOfRelease {
-		return r.images(ctx, rendering)
+		return waitedFor, r.images(ctx, rendering)
 	}
-	return nil
+	return waitedFor, nil
 }
 
 // otherImageError is a pod of the component with an image that its new version does not have.

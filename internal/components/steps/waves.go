@@ -67,13 +67,18 @@ func includes(patterns []string, ref helm.Ref) bool {
 
 // ready waits until the objects of a wave are ready.
 func (r *Run) ready(ctx context.Context, objects []helm.Object, w helm.Wave) error {
+	return r.readyOr(ctx, objects, w, r.Waiting)
+}
+
+// readyOr is ready with another report of what it waits for.
+func (r *Run) readyOr(ctx context.Context, objects []helm.Object, w helm.Wave, waiting func(string)) error {
 	var waited []*unstructured.Unstructured
 	for _, object := range objects {
 		if w.Last || w.Includes(object.Ref) {
 			waited = append(waited, object.Content)
 		}
 	}
-	return r.editor().WaitAll(ctx, waited, r.release().Namespace, r.Waiting)
+	return r.editor().WaitAll(ctx, waited, r.release().Namespace, waiting)
 }
 
 // undoWave returns to the revision before a wave. The first one of an installation has none before
