@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/helm"
@@ -90,5 +92,31 @@ func TestValuesOfSecretsAreNotInFailures(t *testing.T) {
 	}
 	if err := r.HideIn(nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestQuotedValuesOfSecrets: the API server quotes values as Go or as JSON does.
+func TestQuotedValuesOfSecrets(t *testing.T) {
+	for _, secret := range []string{`pa"ss`, `pa\ss`, "user: a\npassword: b", "pa<ss&", "p\u00e4ss\x00"} {
+		r := runOf("1")
+		r.secret = []string{secret}
+		text, err := json.Marshal(map[string]any{"password": secret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, detail := range []string{
+			field.Invalid(field.NewPath("spec", "pin"), secret, "it is refused").Error(),
+			field.Invalid(field.NewPath("spec", "pin"), map[string]any{"password": secret}, "it is refused").Error(),
+			fmt.Sprintf("%#v", map[string]any{"password": secret}), fmt.Sprintf("%+q", secret), string(text), fmt.Sprintf("%q", text), secret,
+		} {
+			if hidden := r.Hide(detail); !strings.Contains(hidden, component.Masked) {
+				t.Errorf("%q is not hidden in %s", secret, hidden)
+			}
+		}
+	}
+	r := runOf("1")
+	r.secret = []string{"hunter2\n", "a\n\n\n"}
+	if hidden := r.Hide("a: hunter2, aHVudGVyMg==, aHVudGVyMgo="); hidden != "a: (masked), (masked), (masked)" {
+		t.Errorf("without white space: %s", hidden)
 	}
 }

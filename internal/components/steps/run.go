@@ -2,12 +2,9 @@ package steps
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -75,17 +72,6 @@ func (r *Run) open(ctx context.Context) (err error) {
 		r.secret = r.saved.Hidden
 	}
 	return err
-}
-
-// Hide removes values of Secrets from a text: the API server quotes the values that it refuses.
-func (r *Run) Hide(text string) string {
-	secret := slices.Clone(r.secret)
-	slices.SortFunc(secret, func(a, b string) int { return len(b) - len(a) }) // one can contain another
-	for _, value := range secret {
-		text = strings.ReplaceAll(text, value, component.Masked)
-		text = strings.ReplaceAll(text, base64.StdEncoding.EncodeToString([]byte(value)), component.Masked)
-	}
-	return text
 }
 
 // HideIn removes values of Secrets from the text of an error.
