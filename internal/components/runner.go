@@ -207,7 +207,7 @@ func (r *Runner) record(s component.State) []component.State {
 
 // step runs a step. Its start is stored before it acts.
 func (r *Runner) step(ctx context.Context, j *journal, content refitv1alpha1.ReleaseComponent, s component.State, move component.Move) error {
-	step, wasFrozen := move.Step, s.Frozen != nil
+	step, wasFrozen := move.Step, s.Frozen != nil && !s.Frozen.Lifted
 	if err := j.store(ctx, s.Start(step)); err != nil {
 		return err
 	}
