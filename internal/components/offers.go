@@ -188,26 +188,44 @@ func (r *Reconciler) status(
 		return status, false, err
 	}
 	var cut int
-	status.Offers, cut = limited(removal, unsignedOffers(v, all), status.Offers)
+	status.Offers, cut = limited(removal, unsignedOffers(v, all), status.Offers, plannedOf(c.Name, v.plan))
 	r.conditions(&status, c, all, cut)
 	return status, complete, nil
 }
 
 // limited returns as many offers as the API permits. Those of ClusterReleases that are refused are
 // left out first, because anybody may have created them, then those that change nothing, and then
-// those of the oldest ClusterReleases, which are first: it returns how many of the latter.
-func limited(removal, unsigned, signed []refitv1alpha1.ComponentOffer) (_ []refitv1alpha1.ComponentOffer, cut int) {
+// those of the oldest ClusterReleases, which are first: it returns how many of the latter. Those
+// that a plan needs which runs are left out last, because its operation waits for them.
+func limited(
+	removal, unsigned, signed []refitv1alpha1.ComponentOffer, planned func(*refitv1alpha1.ComponentOffer) bool,
+) (_ []refitv1alpha1.ComponentOffer, cut int) {
 	surplus := len(removal) + len(signed) - maxOffers
-	signed = slices.DeleteFunc(slices.Clone(signed), func(o refitv1alpha1.ComponentOffer) bool {
-		drop := surplus > 0 && o.Action == refitv1alpha1.ActionNone
-		if drop {
-			surplus--
-		}
-		return drop
-	})
+	leaveOut := func(which func(*refitv1alpha1.ComponentOffer) bool) (left int) {
+		signed = slices.DeleteFunc(slices.Clone(signed), func(o refitv1alpha1.ComponentOffer) bool {
+			drop := surplus > 0 && which(&o)
+			if drop {
+				surplus--
+				left++
+			}
+			return drop
+		})
+		return left
+	}
+	leaveOut(func(o *refitv1alpha1.ComponentOffer) bool { return o.Action == refitv1alpha1.ActionNone })
+	cut = leaveOut(func(o *refitv1alpha1.ComponentOffer) bool { return !planned(o) })
+	cut += leaveOut(func(*refitv1alpha1.ComponentOffer) bool { return true })
 	unsigned = unsigned[:min(len(unsigned), max(0, maxOffers-len(removal)-len(signed)))]
-	cut = max(0, surplus)
-	return slices.Concat(removal, unsigned, signed[cut:]), cut
+	return slices.Concat(removal, unsigned, signed), cut
+}
+
+// plannedOf returns what reports whether a plan that runs needs an offer of a component.
+func plannedOf(name string, plan []refitv1alpha1.PlannedComponent) func(*refitv1alpha1.ComponentOffer) bool {
+	return func(o *refitv1alpha1.ComponentOffer) bool {
+		return slices.ContainsFunc(plan, func(p refitv1alpha1.PlannedComponent) bool {
+			return p.Name == name && p.Action == o.Action && p.To == o.Version && p.RunsOn == o.Kubernetes
+		})
+	}
 }
 
 // unsignedOffers report that a ClusterRelease is refused in place of what it would change.

@@ -178,7 +178,7 @@ func TestMoreOffersThanTheAPIPermits(t *testing.T) {
 		"more than that":             {nil, nil, offers(20, refitv1alpha1.ActionUpgrade), map[refitv1alpha1.ComponentAction]int{"Upgrade": 16}},
 	} {
 		got := map[refitv1alpha1.ComponentAction]int{}
-		listed, _ := limited(test.removal, test.unsigned, test.signed)
+		listed, _ := limited(test.removal, test.unsigned, test.signed, plannedOf("queue", nil))
 		for _, o := range listed {
 			got[o.Action]++
 		}
@@ -195,7 +195,7 @@ func TestOffersOfTheOldestClusterReleases(t *testing.T) {
 	for n := range maxOffers + 1 {
 		signed = append(signed, refitv1alpha1.ComponentOffer{Action: refitv1alpha1.ActionUpgrade, Version: fmt.Sprint(n)})
 	}
-	listed, cut := limited(removal, nil, signed)
+	listed, cut := limited(removal, nil, signed, plannedOf("queue", nil))
 	if cut != 2 || len(listed) != maxOffers || listed[0].Version != "removed" || listed[1].Version != "2" || listed[maxOffers-1].Version != fmt.Sprint(maxOffers) {
 		t.Errorf("%d are left out: %+v", cut, listed)
 	}
@@ -209,6 +209,27 @@ func TestOffersOfTheOldestClusterReleases(t *testing.T) {
 				t.Errorf("%d are left out, and the condition is %+v", cut, ready)
 			}
 		}
+	}
+}
+
+// TestOffersOfAPlanThatRuns stay: the operation waits for them.
+func TestOffersOfAPlanThatRuns(t *testing.T) {
+	var signed []refitv1alpha1.ComponentOffer
+	for n := range maxOffers + 4 {
+		action := refitv1alpha1.ActionUpgrade
+		if n == 3 { // a plan that was made when another version was installed
+			action = refitv1alpha1.ActionNone
+		}
+		signed = append(signed, refitv1alpha1.ComponentOffer{Action: action, Version: fmt.Sprint(n), Kubernetes: "v1.36.3"})
+	}
+	plan := []refitv1alpha1.PlannedComponent{
+		{Name: "queue", Action: refitv1alpha1.ActionUpgrade, To: "1", RunsOn: "v1.36.3"},
+		{Name: "queue", Action: refitv1alpha1.ActionUpgrade, To: "2", RunsOn: "v1.35.4"},
+		{Name: "other", Action: refitv1alpha1.ActionUpgrade, To: "4", RunsOn: "v1.36.3"},
+	}
+	listed, cut := limited(nil, nil, signed, plannedOf("queue", plan))
+	if cut != 3 || len(listed) != maxOffers || listed[0].Version != "1" || listed[1].Version != "5" {
+		t.Errorf("%d are left out: %+v", cut, listed)
 	}
 }
 
