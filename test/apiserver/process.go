@@ -66,6 +66,11 @@ func (p *process) kill() {
 	<-p.done
 }
 
+// freeze stops the process until it is thawed: it accepts connections and answers nothing.
+func (p *process) freeze() error { return syscall.Kill(p.pid, syscall.SIGSTOP) }
+
+func (p *process) thaw() error { return syscall.Kill(p.pid, syscall.SIGCONT) }
+
 // tail returns the end of the process's output.
 func (p *process) tail() string {
 	text, err := os.ReadFile(p.log)

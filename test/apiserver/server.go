@@ -141,6 +141,26 @@ func (s *Server) Restart(tb testing.TB) {
 	}
 }
 
+// Freeze stops kube-apiserver, or its etcd, until the returned function is called. Connections stay
+// open, and nothing is answered.
+func (s *Server) Freeze(tb testing.TB, etcd bool) (thaw func()) {
+	tb.Helper()
+	p := s.apiserver
+	if etcd {
+		p = s.etcd
+	}
+	if err := p.freeze(); err != nil {
+		tb.Fatal(err)
+	}
+	thaw = func() {
+		if err := p.thaw(); err != nil {
+			tb.Error(err)
+		}
+	}
+	tb.Cleanup(thaw) // before the server is ended
+	return thaw
+}
+
 // Version returns the server's version of Kubernetes, such as v1.36.3.
 func (s *Server) Version() string { return s.options.Version }
 

@@ -90,6 +90,17 @@ func newBed(t *testing.T) *bed {
 	return b
 }
 
+// apart returns a bed with a server of its own, without Refit, which the test may stop.
+func (b *bed) apart(t *testing.T) *bed {
+	t.Helper()
+	other := &bed{Server: apiserver.Start(t, apiserver.Options{})}
+	var err error
+	other.Client, err = client.New(other.RESTConfig(), client.Options{Scheme: b.Scheme()})
+	must(t, err)
+	other.kubeconfig = other.Kubeconfig(t, other.RESTConfig())
+	return other
+}
+
 // deleteAll deletes all objects of a kind. The first request for a CRD is repeated: an API server
 // that has just started can leave one without an answer until its timeout of a minute.
 func (b *bed) deleteAll(t *testing.T, kind client.Object) {
@@ -171,7 +182,13 @@ func (r *running) wait(t *testing.T) answer {
 // until waits for the command to print a text.
 func (r *running) until(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(checkTimeout); !strings.Contains(r.said(), text); time.Sleep(20 * time.Millisecond) {
+	r.untilTimes(t, text, 1)
+}
+
+// untilTimes waits for the command to print a text several times.
+func (r *running) untilTimes(t *testing.T, text string, times int) {
+	t.Helper()
+	for end := time.Now().Add(checkTimeout); strings.Count(r.said(), text) < times; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it never says %q, but\n%s\n%s", text, r.said(), r.err.String())
 		}

@@ -10,10 +10,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/test/apiserver"
+	"github.com/refit-dev/refit/test/testbed/figure"
 )
 
 func draining(left int32) refitv1alpha1.NodeUpgradeStatus {
@@ -62,12 +61,7 @@ func TestWatch(t *testing.T) {
 // TestWatchOutlivesTheAPI starts without Refit, where the output contains the remedy. With Refit,
 // it replaces the API server during a watch: the outage is reported, and the watch continues.
 func TestWatchOutlivesTheAPI(t *testing.T) {
-	b := newBed(t)
-	b.Server = apiserver.Start(t, apiserver.Options{})
-	var err error
-	b.Client, err = client.New(b.RESTConfig(), client.Options{Scheme: b.Scheme()})
-	must(t, err)
-	b.kubeconfig = b.Kubeconfig(t, b.RESTConfig())
+	b := newBed(t).apart(t)
 	b.refit(t, "upgrade", "--yes", "--to", "v1.36.3").want(t, 1, "cannot find Refit in test: run `refit install`")
 	b.refit(t, "status").want(t, 1, "cannot find Refit in test")
 	b.Install(t, config+"crd")
@@ -89,6 +83,34 @@ func TestWatchOutlivesTheAPI(t *testing.T) {
 	if last := decode[map[string]any](t, lines[len(lines)-1]); last["unreachableSince"] != nil || last["ended"] != true {
 		t.Errorf("the last line is %v", last)
 	}
+}
+
+// TestWatchReportsAnAPIServerThatHangs freezes the API server, and then its etcd, for longer than a
+// watch takes to notice it. The command reports each outage, and its end.
+func TestWatchReportsAnAPIServerThatHangs(t *testing.T) {
+	const most, frozenFor = 3 * time.Second, 5 * time.Second
+	b := newBed(t).apart(t)
+	b.Install(t, config+"crd")
+	b.operation(t, "op")
+	r := b.start(t, "watch")
+	r.until(t, "worker-1")
+	for i, part := range []string{"apiserver", "etcd"} {
+		thaw := b.Freeze(t, part == "etcd")
+		begun := time.Now()
+		r.untilTimes(t, "The API server is unreachable", i+1)
+		took := time.Since(begun)
+		must(t, figure.Print("watch_frozen_"+part, took.Seconds(), "s"))
+		if took > most {
+			t.Errorf("%s: reported after %s", part, took)
+		}
+		time.Sleep(time.Until(begun.Add(frozenFor)))
+		thaw()
+		begun = time.Now()
+		r.untilTimes(t, "The API server is reachable again", i+1)
+		must(t, figure.Print("watch_thawed_"+part, time.Since(begun).Seconds(), "s"))
+	}
+	b.status(t, "op", ended(refitv1alpha1.PhaseSucceeded))
+	r.wait(t).want(t, 0)
 }
 
 // TestWatchInterrupted interrupts a watch: the output states that the upgrade continues, and how to
