@@ -37,5 +37,8 @@ func (c *Client) Install(ctx context.Context, mark Mark, u Upgrade) error {
 	if _, err := run.RunWithContext(context.WithoutCancel(ctx), content, copyValues(u.Values)); err != nil {
 		return c.failed("install", c.settle(s, err))
 	}
+	if s.driver.failed != nil { // Helm only logs it, and would refuse the release from now on
+		return c.failed("install", fmt.Errorf("cannot record the end of the installation: %w", s.driver.failed))
+	}
 	return nil
 }

@@ -157,6 +157,7 @@ type markingDriver struct {
 	mark    Mark
 	next    int                          // revision that this action creates
 	created string                       // key of the record of this action
+	failed  error                        // of its last update
 	change  func(*release.Release) error // changes the revision that a rollback reads
 }
 
@@ -175,12 +176,13 @@ func (d *markingDriver) Create(key string, record ri.Releaser) error {
 }
 
 func (d *markingDriver) Update(key string, record ri.Releaser) error {
-	if key == d.created {
-		if err := d.describe(record); err != nil {
-			return err
-		}
+	if key != d.created {
+		return d.Driver.Update(key, record)
 	}
-	return d.Driver.Update(key, record)
+	if d.failed = d.describe(record); d.failed == nil {
+		d.failed = d.Driver.Update(key, record)
+	}
+	return d.failed
 }
 
 func (d *markingDriver) Get(key string) (ri.Releaser, error) {
