@@ -115,8 +115,9 @@ var (
 	manager = regexp.MustCompile(`^conflict with "([^"]+)"`)
 )
 
-// conflictRemedy names the object, the field and its manager. The text of the error decides what is
-// shown: values of Secrets are hidden in it.
+// conflictRemedy names the object, the field and its manager, which owns the field also if it never
+// writes it again: only equal values do not conflict. The text of the error decides what is shown:
+// values of Secrets are hidden in it.
 func conflictRemedy(text string, conflict *metav1.StatusCause) string {
 	object, field, by := "the object that the message names", "the field", "the other field manager"
 	if found := applied.FindStringSubmatch(text); found != nil {
@@ -128,7 +129,8 @@ func conflictRemedy(text string, conflict *metav1.StatusCause) string {
 	if found := manager.FindStringSubmatch(conflict.Message); found != nil && strings.Contains(text, found[1]) {
 		by = found[1]
 	}
-	return fmt.Sprintf("Stop %s from setting %s of %s, or set the same value in spec.values of the Component; then run `refit retry`", by, field, object)
+	return fmt.Sprintf("Give %s of %s the value of the chart, and stop %s from changing it; or set the value that it has in spec.values of the Component. "+
+		"Then run `refit retry`", field, object, by)
 }
 
 // Transient reports whether an error may resolve itself, so that the step is repeated.

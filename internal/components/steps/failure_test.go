@@ -51,7 +51,7 @@ func TestAFieldThatAnotherManagerHasSet(t *testing.T) {
 		t.Error("it is repeated")
 	}
 	failure := FailureOf(err)
-	if failure.Reason != "FieldConflict" || !strings.Contains(failure.Remedy, "Stop kubectl-scale from setting .spec.replicas of Deployment shop/cart,") {
+	if failure.Reason != "FieldConflict" || !strings.Contains(failure.Remedy, "Give .spec.replicas of Deployment shop/cart the value of the chart, and stop kubectl-scale ") {
 		t.Errorf("the failure is %+v", failure)
 	}
 	r := runOf("1")
