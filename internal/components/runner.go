@@ -259,16 +259,22 @@ func (r *Runner) step(ctx context.Context, j *journal, content refitv1alpha1.Rel
 // maxLeft is the limit of the API.
 const maxLeft = 4
 
-func clipped(texts []string) (out []string) {
-	seen := map[string]bool{}
+// clipped returns as many texts as the API permits, the first ones. What stays as it is takes
+// precedence over objects that were not ready for a while.
+func clipped(texts []string) []string {
+	var stays, unready []string
 	for _, text := range texts {
 		text = refitv1alpha1.Clip(text, refitv1alpha1.MaxMessage)
-		if !seen[text] && len(out) < maxLeft {
-			out = append(out, text)
+		switch {
+		case slices.Contains(stays, text), slices.Contains(unready, text):
+		case steps.WasUnready(text):
+			unready = append(unready, text)
+		default:
+			stays = append(stays, text)
 		}
-		seen[text] = true
 	}
-	return out
+	stays = stays[:min(len(stays), maxLeft)]
+	return append(stays, unready[:min(len(unready), maxLeft-len(stays))]...)
 }
 
 // permitInterval is how often the order of a step that waits is read.

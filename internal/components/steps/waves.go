@@ -131,6 +131,13 @@ func (r *Run) leaveUnready(step component.Step, unready *object.NotReadyError) {
 	r.leave(r.Hide(node.Redact(fmt.Sprintf("%s: %v", step.Name, unready))))
 }
 
+// WasUnready reports whether a text of Left is of objects that did not become ready during a
+// rollback.
+func WasUnready(left string) bool {
+	step, _, found := strings.Cut(left, ": ")
+	return found && component.Undoes(step)
+}
+
 // keepExisted keeps objects that existed before the upgrade, such as those of a former revision:
 // for Helm, the upgrade has created them.
 func (r *Run) keepExisted(ctx context.Context) error {

@@ -2,6 +2,7 @@ package component
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -125,6 +126,11 @@ func newStep(kind StepKind, name string) Step {
 
 // undoName is the name of the step that undoes another one.
 func undoName(step string) string { return "undo-" + step }
+
+// Undoes reports whether a text is the name of a step that undoes another one.
+func Undoes(name string) bool {
+	return strings.HasPrefix(name, undoName("")) && !strings.Contains(name, " ")
+}
 
 // Rollback returns the steps that roll an upgrade back. Only those whose forward step has started
 // are run. Storage versions come first, while the new conversion webhook runs; then every step in
