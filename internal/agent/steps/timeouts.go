@@ -7,9 +7,6 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// undoLimit is the timeout for the undo of a step, with the default settings.
-const undoLimit = 5 * time.Minute
-
 // Bounds of waits inside of steps. timeouts_test.go has the table of all of them: each ends before
 // its step, so that the step reports what it waited for and not that it took too long.
 const (
@@ -36,7 +33,7 @@ func Limit(step node.Step, s settings.Settings) time.Duration {
 
 // UndoLimit returns the timeout for the undo of a step.
 func UndoLimit(step node.Step, s settings.Settings) time.Duration {
-	return undoLimit + excess(step.Name, s)
+	return node.UndoLimit + excess(step.Name, s)
 }
 
 // excess is how much longer than by default the health checks of a step may take.

@@ -32,7 +32,7 @@ type State struct {
 
 type stepState struct {
 	started, done, failed, undoStarted, undoFailed, undone, kept bool
-	startedAt, finishedAt                                        time.Time
+	startedAt, finishedAt, undoStartedAt, undoneAt               time.Time
 }
 
 // Read returns the state after these records.
@@ -127,9 +127,9 @@ func (s *State) addStep(r *Record) {
 		}
 		s.Failure, s.FailedStep, s.FailedAt = r.Failure, r.Step, r.At
 	case UndoStarted:
-		at.undoStarted = true
+		at.undoStarted, at.undoStartedAt, at.undoneAt = true, r.At, time.Time{}
 	case Undone:
-		at.undone, at.kept = true, false
+		at.undone, at.kept, at.undoneAt = true, false, r.At
 		s.current = ""
 	case Kept:
 		at.undone, at.kept = true, true

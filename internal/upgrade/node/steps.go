@@ -17,6 +17,8 @@ type Step struct {
 	// Disrupts is set if the step interrupts something that runs. From the first such step on, a
 	// failure rolls the host back.
 	Disrupts bool
+	// API is what the step and its undo do to the API server of the host.
+	API Interruption
 	// Undo is how a rollback undoes the step.
 	Undo Undo
 	// Limit is the timeout of the step.
@@ -25,6 +27,19 @@ type Step struct {
 	// when reports whether a host needs the step; nil means every host.
 	when func(Upgrade) bool
 }
+
+// Interruption is what a step does to the API server of its host, directly or through etcd. The undo
+// of a step does the same.
+type Interruption string
+
+// The kinds of interruptions.
+const (
+	InterruptsNothing Interruption = "" // the API server, etcd and their address stay as they are
+	// The step can restart them, as a container runtime or a kubelet of another version does, or
+	// what moves their address.
+	MayInterruptAPI Interruption = "possible"
+	InterruptsAPI   Interruption = "certain" // the step restarts the API server or its etcd member
+)
 
 // Undo is how a rollback undoes a step.
 type Undo string
@@ -79,15 +94,15 @@ var all = []Step{
 		Description: "renew the certificates that kubeadm renews during an upgrade",
 	},
 	{
-		Name: StepPods, Limit: 6 * time.Minute, Undo: UndoIfUnhealthy, when: controlPlane,
+		Name: StepPods, API: MayInterruptAPI, Limit: 6 * time.Minute, Undo: UndoIfUnhealthy, when: controlPlane,
 		Description: "restart other static pods that have read a kubeconfig before its renewal, such as kube-vip",
 	},
 	{
-		Name: StepEtcd, Disrupts: true, Limit: 10 * time.Minute, Undo: UndoIfUnhealthy, when: func(u Upgrade) bool { return u.Etcd },
+		Name: StepEtcd, Disrupts: true, API: InterruptsAPI, Limit: 10 * time.Minute, Undo: UndoIfUnhealthy, when: func(u Upgrade) bool { return u.Etcd },
 		Description: "under a lock, with all other members healthy: stop the API server, replace etcd and verify it",
 	},
 	{
-		Name: StepAPIServer, Disrupts: true, Limit: 4 * time.Minute, Undo: UndoRestore, when: controlPlane,
+		Name: StepAPIServer, Disrupts: true, API: InterruptsAPI, Limit: 4 * time.Minute, Undo: UndoRestore, when: controlPlane,
 		Description: "replace kube-apiserver and verify it on its own port",
 	},
 	{
@@ -111,7 +126,7 @@ var all = []Step{
 		Description: "kubeadm: update the RBAC rules of bootstrap tokens",
 	},
 	{
-		Name: StepContainerd, Disrupts: true, Limit: 10 * time.Minute, Undo: UndoIfUnhealthy, when: changes(refitv1alpha1.PartContainerd),
+		Name: StepContainerd, Disrupts: true, API: MayInterruptAPI, Limit: 10 * time.Minute, Undo: UndoIfUnhealthy, when: changes(refitv1alpha1.PartContainerd),
 		Description: "validate the configuration of containerd, replace containerd, restart and verify it",
 	},
 	{
@@ -123,7 +138,7 @@ var all = []Step{
 		Description: "replace the CNI plugins",
 	},
 	{
-		Name: StepKubelet, Disrupts: true, Limit: 4 * time.Minute, Undo: UndoRestore,
+		Name: StepKubelet, Disrupts: true, API: MayInterruptAPI, Limit: 4 * time.Minute, Undo: UndoRestore,
 		Description: "replace kubelet, kubeadm and kubectl, restart the kubelet and verify it",
 	},
 	{
@@ -170,6 +185,18 @@ const (
 	// StepVerifyOld follows the undo of all steps: the host must be as healthy as before.
 	StepVerifyOld = "verify-old"
 )
+
+// UndoLimit is the timeout for the undo of a step, with the default settings of a host.
+const UndoLimit = 5 * time.Minute
+
+// StepOf returns a step by its name. StepVerifyOld is in no list of steps.
+func StepOf(name string) (Step, bool) {
+	at := slices.IndexFunc(all, func(s Step) bool { return s.Name == name })
+	if at < 0 {
+		return Step{}, false
+	}
+	return all[at], true
+}
 
 // Steps returns the steps of a host.
 func Steps(u Upgrade) []Step {
