@@ -29,7 +29,7 @@ type Known struct {
 	API     *cliv1alpha1.HostAPI
 }
 
-// StepDeadline is when a step fails at the latest. Only the process that executes the step knows it.
+// StepDeadline is when a step fails at the latest, by the process that executes the step.
 type StepDeadline struct {
 	Step string
 	At   time.Time

@@ -28,8 +28,8 @@ type Step struct {
 	when func(Upgrade) bool
 }
 
-// Interruption is what a step does to the API server of its host, directly or through etcd. The undo
-// of a step does the same.
+// Interruption is what a step and its undo do to the API server of their host, directly or through
+// etcd.
 type Interruption string
 
 // The kinds of interruptions.

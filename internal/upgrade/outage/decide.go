@@ -22,7 +22,7 @@ func Decide(in *Input) *cliv1alpha1.Outage {
 			all = append(all, judge(&h, in))
 		}
 	}
-	// The most telling first; among equals the order of the orders.
+	// The strongest explanation first; among equals the order of the orders.
 	slices.SortStableFunc(all, func(a, b judgment) int { return int(b.kind) - int(a.kind) })
 	conclude(out, all, in)
 	return out
@@ -52,8 +52,8 @@ func conclude(out *cliv1alpha1.Outage, all []judgment, in *Input) {
 	}
 }
 
-// unexplained returns the servers that no step in progress explains. A cluster of one or two members
-// of etcd has no quorum while one of them restarts, so none of its API servers responds.
+// unexplained returns the servers that no step in progress explains. With one or two members, etcd
+// has no quorum while one of them restarts, so no API server responds.
 func (in *Input) unexplained(all []judgment) []Server {
 	quorumLost := slices.ContainsFunc(all, func(j judgment) bool {
 		return j.kind == explains && j.step == node.StepEtcd && in.Members > 0 && in.Members <= 2

@@ -14,7 +14,7 @@ import (
 const (
 	// maxAgentAge is how old the report of an agent may be: it sends a heartbeat every 5 s.
 	maxAgentAge = 12 * time.Second
-	// maxLag is how long before the outage the API server may have answered last. What happened in
+	// maxLag is how long before the outage the API server may have answered last. The time in
 	// between is unknown.
 	maxLag = 10 * time.Second
 )
@@ -33,7 +33,8 @@ type host struct {
 	deadline    time.Time // when the step fails at the latest; zero if it is unknown
 	rollsBackAt time.Time
 	waits       string
-	failedStep  string
+	failedStep  string // empty if the agent has failed outside of a step
+	failedAt    time.Time
 	failure     string
 	steps       []interval
 }
@@ -45,8 +46,8 @@ type interval struct {
 	start, end time.Time
 }
 
-// hosts returns the control plane hosts that an upgrade changes. What the agent of this host reports
-// replaces what was last known of it, unless that is newer.
+// hosts returns the control plane hosts that an upgrade changes. The report of the local agent
+// replaces the last known state of its host, unless that is newer.
 func hosts(in *Input) []host {
 	var out []host
 	for _, order := range in.Orders {
@@ -77,19 +78,19 @@ func sourceOf(in *Input) string {
 	return cliv1alpha1.SourceLastKnown
 }
 
-// isActive reports whether an order lets its agent change a control plane host. The role is the
-// controller's: the agent of a worker could report any step.
+// isActive reports whether an operation changes a control plane host, or is about to. The role is
+// the controller's: the agent of a worker could report any step.
 func isActive(u *refitv1alpha1.ClusterUpgrade, order *refitv1alpha1.NodeUpgrade) bool {
-	changes := order.Spec.Permit == refitv1alpha1.PermitApply || order.Spec.Permit == refitv1alpha1.PermitRollback
 	return u != nil && !u.HasEnded() && order.Spec.Operation.UID == u.UID && slices.Contains(u.Status.Active, order.Name) &&
-		order.Spec.Role != refitv1alpha1.RoleWorker && changes
+		order.Spec.Role != refitv1alpha1.RoleWorker
 }
 
 func fromOrder(order *refitv1alpha1.NodeUpgrade, observedAt time.Time) host {
 	status := &order.Status
 	out := host{node: order.Name, source: cliv1alpha1.SourceLastKnown, observedAt: observedAt, phase: status.Phase}
-	if status.ObservedSequence != order.Spec.Sequence {
-		out.phase = refitv1alpha1.NodeApplying // the agent may have accepted it since
+	changes := order.Spec.Permit == refitv1alpha1.PermitApply || order.Spec.Permit == refitv1alpha1.PermitRollback
+	if status.ObservedSequence != order.Spec.Sequence || !changes {
+		out.phase = refitv1alpha1.NodeApplying // the agent may have accepted this order since, or the next
 		return out
 	}
 	out.step, out.undo = status.Step, status.Phase == refitv1alpha1.NodeRollingBack
@@ -101,7 +102,7 @@ func fromOrder(order *refitv1alpha1.NodeUpgrade, observedAt time.Time) host {
 		}
 	}
 	if e := status.Error; e != nil {
-		out.failedStep, out.failure = e.Step, e.Message
+		out.failedStep, out.failedAt, out.failure = e.Step, e.At.UTC(), e.Message
 	}
 	if waiting := meta.FindStatusCondition(status.Conditions, refitv1alpha1.ConditionWaiting); waiting != nil && waiting.Status == metav1.ConditionTrue {
 		out.waits = waiting.Message
@@ -117,7 +118,7 @@ func fromAgent(a *cliv1alpha1.HostStatus, source string) host {
 		out.step, out.undo, out.since, out.deadline, out.rollsBackAt = s.Name, s.Undo, s.StartTime, s.Deadline, s.RollsBackAt
 	}
 	if e := a.Error; e != nil {
-		out.failedStep, out.failure = e.Step, e.Message
+		out.failedStep, out.failedAt, out.failure = e.Step, e.At, e.Message
 	}
 	return out
 }

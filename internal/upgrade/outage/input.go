@@ -15,7 +15,8 @@ type Input struct {
 	Error string
 	// Servers are all control plane nodes; empty if they are unknown.
 	Servers []Server
-	// Members is the number of etcd members that run on them; 0 if etcd is external or it is unknown.
+	// Members is the number of etcd members that run on them; 0 if etcd is external or the
+	// number is unknown.
 	Members int
 	// Operation and Orders are what the API server returned last, and ObservedAt when. Operation is
 	// nil if none was in progress.

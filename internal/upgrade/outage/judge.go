@@ -23,7 +23,7 @@ const (
 	undoSettling = 150 * time.Second
 )
 
-// judgment is what a host says about the outage.
+// judgment is how a host relates to the outage.
 type judgment struct {
 	host
 
@@ -40,14 +40,14 @@ const (
 	explains              // a step that interrupts it is in progress
 )
 
-// judge decides what one host says.
+// judge decides how one host relates to the outage.
 func judge(h *host, in *Input) judgment {
 	j := judgment{host: *h, kind: unrelated}
 	current, _ := node.StepOf(h.step)
 	failedAt, _ := node.StepOf(h.failedStep)
 	switch {
-	case h.phase == refitv1alpha1.NodeFailed && failedAt.API == node.InterruptsAPI:
-		j.kind, j.why = failed, fmt.Sprintf("%s failed at %s: %s", h.node, h.failedStep, h.failure)
+	case h.phase == refitv1alpha1.NodeFailed && (h.failedStep == "" || failedAt.API == node.InterruptsAPI):
+		return j.afterFailure(in)
 	case h.source == cliv1alpha1.SourceLastKnown && in.Since.Sub(h.observedAt) > maxLag:
 		j.kind, j.why = unknown, fmt.Sprintf("the state of %s is %s older than the outage", h.node, clock(in.Since.Sub(h.observedAt)))
 	case h.phase != refitv1alpha1.NodeApplying && h.phase != refitv1alpha1.NodeRollingBack:
@@ -82,6 +82,20 @@ func (j judgment) atInterruption(step *node.Step, in *Input) judgment {
 		j.why = fmt.Sprintf("%s %s, but waits: %s", j.doing(in.Now), j.seen(in.Now), j.waits)
 	default:
 		j.kind = explains
+	}
+	return j
+}
+
+// afterFailure judges a host that was not rolled back after a failure. Its API server may crash
+// again and again, so an outage long after the failure may still be due to it.
+func (j judgment) afterFailure(in *Input) judgment {
+	at := ""
+	if j.failedStep != "" {
+		at = " at " + j.failedStep
+	}
+	j.kind, j.why = failed, fmt.Sprintf("%s failed%s: %s", j.node, at, j.failure)
+	if late := in.Since.Sub(j.failedAt); late > undoSettling {
+		j.kind, j.why = unknown, fmt.Sprintf("%s failed%s %s before: %s", j.node, at, clock(late), j.failure)
 	}
 	return j
 }

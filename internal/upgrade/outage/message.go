@@ -81,7 +81,7 @@ func serversOf(nodes []string, one, many string) string {
 	return "the API servers of " + phrase.List(nodes) + " " + many
 }
 
-// sentence says which step is in progress, for how long, and how that is known.
+// sentence names the step in progress, for how long it has been, and the source.
 func (j *judgment) sentence(now time.Time) string { return j.doing(now) + " " + j.seen(now) }
 
 func (j *judgment) doing(now time.Time) string {
@@ -102,7 +102,7 @@ func (j *judgment) doing(now time.Time) string {
 func (j *judgment) place() string {
 	switch {
 	case j.step == "":
-		return "between two steps"
+		return "without a step in progress"
 	case j.undo:
 		return "undoing " + j.step
 	}

@@ -151,8 +151,32 @@ var situations = []situation{
 	{"the step failed and is not rolled back", with(single(), func(in *outage.Input) {
 		in.Agent = agent(node.StepAPIServer, -2)
 		in.Agent.Phase, in.Agent.Step = string(refitv1alpha1.NodeFailed), nil
-		in.Agent.Error = &cliv1alpha1.ExplainError{Step: node.StepAPIServer, Message: "kube-apiserver keeps crashing"}
+		in.Agent.Error = &cliv1alpha1.ExplainError{Step: node.StepAPIServer, Message: "kube-apiserver keeps crashing", At: after(5)}
 	}), cliv1alpha1.OutageFailure, cliv1alpha1.SourceAgent, "Not expected: cp-1 failed at swap-apiserver: kube-apiserver keeps crashing"},
+	{"the agent cannot write its journal", with(single(), func(in *outage.Input) {
+		in.Agent = agent(node.StepAPIServer, -2)
+		in.Agent.Phase, in.Agent.Step = string(refitv1alpha1.NodeFailed), nil
+		in.Agent.Error = &cliv1alpha1.ExplainError{Reason: "JournalBroken", Message: "cannot write the journal", At: after(5)}
+	}), cliv1alpha1.OutageFailure, cliv1alpha1.SourceAgent, "Not expected: cp-1 failed: cannot write the journal"},
+	{"another step failed", with(single(), func(in *outage.Input) {
+		in.Agent = agent(node.StepUploadConfig, -200)
+		in.Agent.Phase, in.Agent.Step = string(refitv1alpha1.NodeFailed), nil
+		in.Agent.Error = &cliv1alpha1.ExplainError{Step: node.StepUploadConfig, Message: "forbidden", At: after(-100)}
+	}), cliv1alpha1.OutageOther, "", "Not part of the upgrade"},
+
+	{"the step failed long before", with(single(), func(in *outage.Input) {
+		in.Agent = agent(node.StepAPIServer, -900)
+		in.Agent.Phase, in.Agent.Step = string(refitv1alpha1.NodeFailed), nil
+		in.Agent.Error = &cliv1alpha1.ExplainError{Step: node.StepAPIServer, Message: "kube-apiserver keeps crashing", At: after(-600)}
+	}), cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "cp-1 failed at swap-apiserver 10:00 before"},
+	{"the order to apply may have come since", with(single(), func(in *outage.Input) {
+		in.Orders = []*refitv1alpha1.NodeUpgrade{order("cp-1", "", 0)}
+		in.Orders[0].Spec.Permit = refitv1alpha1.PermitHold
+	}), cliv1alpha1.OutageUnknown, cliv1alpha1.SourceLastKnown, "cp-1 was last seen without a step in progress and may have reached a step"},
+	{"the agent had not accepted the order", with(single(), func(in *outage.Input) {
+		in.Orders = []*refitv1alpha1.NodeUpgrade{order("cp-1", node.StepAPIServer, -600)}
+		in.Orders[0].Spec.Sequence = 8
+	}), cliv1alpha1.OutageUnknown, cliv1alpha1.SourceLastKnown, "without a step in progress"},
 
 	{"other API servers were not checked", with(three(), func(in *outage.Input) {
 		in.Servers[1].Reach, in.Servers[2].Reach, in.Agent = outage.Unchecked, outage.Unchecked, agent(node.StepAPIServer, -2)
