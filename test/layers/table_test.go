@@ -62,6 +62,7 @@ var table = []row{
 	},
 
 	// Adapters
+	adapter("agentsocket"),
 	adapter("artifact"),
 	adapter("backup"),
 	adapter("check"),

@@ -5,8 +5,8 @@ import "time"
 // KindHostStatus is the kind of HostStatus.
 const KindHostStatus = "HostStatus"
 
-// HostStatus is the state of a host and of its last upgrade: the result of `refit-agent status`, and
-// what the socket of the agent answers and streams. It contains no secrets.
+// HostStatus is the state of a host and of its last upgrade: the result of `refit-agent status`,
+// and the document on the socket of the agent. It contains no secrets.
 type HostStatus struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
