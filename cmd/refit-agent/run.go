@@ -5,6 +5,7 @@ import (
 
 	"github.com/refit-dev/refit/internal/agent"
 	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/engine/agentsocket"
 )
 
 // kubeletConf is the kubeconfig with the identity of the node.
@@ -23,7 +24,9 @@ func (a *app) run() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return agent.Run(c.Context(), agent.Config{Settings: s, KeysDir: *keys, Kubeconfig: *kubeconfig, Version: version, Log: a.logger()})
+		return agent.Run(c.Context(), agent.Config{
+			Settings: s, KeysDir: *keys, Kubeconfig: *kubeconfig, Version: version, Socket: agentsocket.Path, Log: a.logger(),
+		})
 	}
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/refit-dev/refit/internal/agent/cluster"
 	"github.com/refit-dev/refit/internal/agent/report"
 	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/agent/socket"
 	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/host"
@@ -27,7 +28,9 @@ type Config struct {
 	KeysDir    string
 	Kubeconfig string
 	Version    string
-	Log        *slog.Logger
+	// Socket is the path of the socket that serves the status; empty: none.
+	Socket string
+	Log    *slog.Logger
 }
 
 // Agent is the loop on a host. One goroutine executes steps; others receive orders and write
@@ -61,7 +64,14 @@ func Run(ctx context.Context, config Config) error {
 		return err
 	}
 	defer lock.Close()
-	a, err := start(ctx, config)
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	served, stop := context.WithCancel(ctx)
+	defer stop()
+	hub := socket.NewHub()
+	// First, because the start may wait for the kubelet's credentials, or restore etcd.
+	serving.Go(func() { serveSocket(served, config, hub) })
+	a, err := start(ctx, config, hub)
 	if err != nil {
 		return err
 	}
@@ -86,7 +96,7 @@ func Run(ctx context.Context, config Config) error {
 	return a.loop(ctx)
 }
 
-func start(ctx context.Context, config Config) (*Agent, error) {
+func start(ctx context.Context, config Config, hub *socket.Hub) (*Agent, error) {
 	a := &Agent{Config: config, orders: newLatestOrder(), reportState: reportState{cache: report.NewCache()}}
 	var err error
 	if a.id, err = identify(); err != nil {
@@ -94,6 +104,7 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 		return nil, err
 	}
 	a.status = newStatusWriter(config.Log, a.id.BootID, config.Version)
+	a.status.showProcess(hub, config.Version, a.id.BootID)
 	if err := a.readState(); err != nil {
 		return nil, err
 	}
@@ -107,10 +118,13 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 	if err := a.resume(); err != nil {
 		a.unresumable = a.cannotResume(err)
 	}
+	a.showRestore()
+	a.status.show(func(p *published) { p.ready = true })
 	if a.client, err = a.connect(ctx); err != nil {
 		return nil, err
 	}
 	a.status.client = a.client
+	a.status.show(func(p *published) { p.node = a.client.NodeName() })
 	a.reports = newReporter(a)
 	a.updateReportState()
 	return a, nil
@@ -171,7 +185,7 @@ func (a *Agent) connect(ctx context.Context) (api, error) {
 
 // resume opens the journal of the upgrade in the host state. It fails only for an open upgrade.
 func (a *Agent) resume() error {
-	a.status.setUnresumed(a.state.Unresumed)
+	a.status.setHost(a.state)
 	dir := a.state.Open
 	if dir == "" {
 		dir = a.state.Last
@@ -302,7 +316,7 @@ func (a *Agent) finish(state *node.State) error {
 		return err
 	}
 	a.state = next
-	a.status.setUnresumed(next.Unresumed)
+	a.status.setHost(next)
 	a.upgrade.host.UnlockPackages()
 	a.Log.Info("upgrade finished", "outcome", state.Outcome, "operation", state.Upgrade.Operation.Name, "from", state.Upgrade.From, "to", state.Upgrade.To)
 	a.status.setState(state)

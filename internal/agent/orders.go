@@ -140,6 +140,7 @@ func (a *Agent) remember(spec *refitv1alpha1.NodeUpgradeSpec, open string, resul
 	}
 	a.state = next
 	a.updateReportState()
+	a.status.setHost(next)
 	a.status.clearRefusal()
 	a.status.setResult(result)
 	a.reports.trigger()
@@ -269,7 +270,7 @@ func (a *Agent) load(dir string) (*runner, error) {
 			"the stored ClusterRelease is not the accepted one")
 	}
 	return &runner{
-		journal: j, boot: a.id.BootID, log: a.Log, changed: a.status.setState,
+		journal: j, boot: a.id.BootID, log: a.Log, changed: a.status.setState, bounded: a.status.setDeadline,
 		host: &steps.Host{
 			Settings: a.Settings, HostState: a.state, Upgrade: *state.Upgrade, Dir: filepath.Join(a.Settings.UpgradesDir(), dir), Release: release,
 			Store: a.store, Systemd: a.systemd, Log: a.Log, ReportWait: a.status.setWaiting, Effect: effectOf("none"),

@@ -56,11 +56,11 @@ func (a *Agent) leaveCluster(upgrade *runner) error {
 			"the upgrade by operation %s is not resumed: the host has another cluster CA than at its start", operation)
 		if changed {
 			a.state.Unresumed = failure.Persistent()
-			a.status.setUnresumed(a.state.Unresumed)
 		}
 		a.state.Result = &node.Result{Sequence: a.state.Sequence, Phase: refitv1alpha1.NodeFailed, Failure: failure.Persistent(), At: time.Now().UTC()}
 	}
 	a.state.Open, a.state.Last = "", ""
+	a.status.setHost(a.state)
 	a.status.setResult(a.state.Result)
 	return saveState(a.Settings.StateFile(), a.state)
 }

@@ -37,7 +37,11 @@ func (a *Agent) finishRestore(ctx context.Context) error {
 	if err != nil || !open {
 		return err
 	}
-	progress := func(message string) { a.Log.Info("restoring etcd", "progress", message) }
+	progress := func(message string) {
+		a.Log.Info("restoring etcd", "progress", message)
+		a.showRestore()
+	}
+	defer a.showRestore()
 	machine := restoreHost(a.Settings, a.systemd, a.Version, a.Log, progress).For(plan.Member)
 	return restore.Finish(ctx, &restore.Restore{Site: site, Machine: machine, Progress: progress, Timeouts: restore.DefaultTimeouts()}, a.Log)
 }

@@ -22,6 +22,9 @@ type runner struct {
 	log     *slog.Logger
 	// changed is called with the new state after every record.
 	changed func(*node.State)
+	// bounded is called before a step or its undo with the time at which it fails at the latest. It
+	// is nil if nobody shows that.
+	bounded func(step string, deadline time.Time)
 	// passed is set once the steps that the journal has passed are logged.
 	passed bool
 }
@@ -132,7 +135,7 @@ func (r *runner) write(record node.Record) error {
 func (r *runner) run(ctx context.Context, move node.Move) error {
 	defer r.host.ReleaseQuorum()
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
-	ctx, cancel := context.WithTimeout(ctx, steps.Limit(move.Step, r.host.Settings))
+	ctx, cancel := r.within(ctx, name, steps.Limit(move.Step, r.host.Settings))
 	defer cancel()
 	if move.Open && !move.Retry {
 		r.log.Info("probing an interrupted step", "step", name)
@@ -170,6 +173,15 @@ func (r *runner) run(ctx context.Context, move node.Move) error {
 	return nil
 }
 
+// within bounds a step or its undo.
+func (r *runner) within(ctx context.Context, step string, limit time.Duration) (context.Context, context.CancelFunc) {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	if deadline, ok := bounded.Deadline(); ok && r.bounded != nil {
+		r.bounded(step, deadline)
+	}
+	return bounded, cancel
+}
+
 // start records the start of a step. If the journal has space left only for a rollback, the step
 // fails, but not the agent.
 func (r *runner) start(ctx context.Context, name string) error {
@@ -190,7 +202,7 @@ func (r *runner) probe(ctx context.Context, action steps.Action) (bool, error) {
 func (r *runner) undo(ctx context.Context, move node.Move) error {
 	defer r.host.ReleaseQuorum()
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
-	ctx, cancel := context.WithTimeout(ctx, steps.UndoLimit(move.Step, r.host.Settings))
+	ctx, cancel := r.within(ctx, name, steps.UndoLimit(move.Step, r.host.Settings))
 	defer cancel()
 	if !move.Open {
 		if err := r.write(node.Record{Kind: node.UndoStarted, Step: name}); err != nil {

@@ -32,7 +32,7 @@ func onlyKubelet(t *testing.T, a *Agent, action steps.Action) {
 	t.Cleanup(func() { _ = j.Close() })
 	log := slog.New(slog.DiscardHandler)
 	a.upgrade = &runner{
-		journal: j, log: log, changed: a.status.setState,
+		journal: j, log: log, changed: a.status.setState, bounded: a.status.setDeadline,
 		host: &steps.Host{Settings: a.Settings, Upgrade: upgrade, Dir: dir, Log: log, ReportWait: a.status.setWaiting, Effect: effectOf("test")},
 	}
 	order := node.Order{Operation: spec.Operation.UID, Sequence: 7, Epoch: 3, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto}

@@ -46,6 +46,8 @@ type statusWriter struct {
 	// from a backup.
 	stale bool
 	wake  chan struct{}
+
+	published published // what the socket shows beyond the status
 }
 
 func newStatusWriter(log *slog.Logger, boot, version string) *statusWriter {
@@ -56,6 +58,7 @@ func (w *statusWriter) change(f func()) {
 	w.mu.Lock()
 	f()
 	w.known = true
+	w.publish()
 	w.mu.Unlock()
 	w.trigger()
 }
@@ -71,7 +74,8 @@ func (w *statusWriter) trigger() {
 func (w *statusWriter) setState(state *node.State) {
 	w.change(func() {
 		w.status = state.Status()
-		w.correctUnresumed(state.FinishedAt)
+		w.published.state = state
+		node.CorrectUnresumed(&w.status, w.unresumed, state.FinishedAt)
 	})
 }
 
@@ -81,34 +85,17 @@ func (w *statusWriter) setResult(a *node.Result) {
 		return
 	}
 	w.change(func() {
-		w.status = refitv1alpha1.NodeUpgradeStatus{ObservedSequence: a.Sequence, Phase: a.Phase}
-		if a.Failure != nil {
-			w.fail(a.Failure, a.At)
-		}
-		w.correctUnresumed(a.At)
+		w.status = a.Status()
+		node.CorrectUnresumed(&w.status, w.unresumed, a.At)
 	})
 }
 
-// setUnresumed sets why an upgrade that changed the host was not resumed. The controllers uncordon
-// a node that was rolled back, and take an idle one for unchanged.
-func (w *statusWriter) setUnresumed(failure *node.Failure) {
+// setHost sets what the host remembers. The controllers uncordon a node that was rolled back, and
+// take an idle one for unchanged, so an upgrade that was not resumed must be reported.
+func (w *statusWriter) setHost(host node.HostState) {
 	w.mu.Lock()
-	w.unresumed = failure
+	w.published.host, w.unresumed = host, host.Unresumed
 	w.mu.Unlock()
-}
-
-func (w *statusWriter) correctUnresumed(at time.Time) {
-	if w.unresumed != nil && (w.status.Phase == refitv1alpha1.NodeRolledBack || w.status.Phase == refitv1alpha1.NodeIdle) {
-		w.status.Phase = refitv1alpha1.NodeFailed
-		w.fail(w.unresumed, at)
-	}
-}
-
-func (w *statusWriter) fail(f *node.Failure, since time.Time) {
-	at := metav1.NewTime(since.UTC().Truncate(time.Second))
-	w.status.CompletionTime = &at
-	f = f.Persistent() // the API rejects longer texts
-	w.status.Error = &refitv1alpha1.NodeError{Class: f.Class, Reason: f.Reason, Message: f.Message, Remedy: f.Remedy, LogTail: f.LogTail, At: at}
 }
 
 // observe compares the status in the cluster with the written one.
@@ -138,6 +125,9 @@ func (w *statusWriter) wait(what string, unpermitted bool) {
 	w.mu.Lock()
 	changed := w.waiting != what || w.unpermitted != unpermitted
 	w.waiting, w.unpermitted = what, unpermitted
+	if changed {
+		w.publish()
+	}
 	w.mu.Unlock()
 	if !changed {
 		return
@@ -200,6 +190,7 @@ func (w *statusWriter) run(ctx context.Context) {
 		if err != nil {
 			last = refitv1alpha1.NodeUpgradeStatus{} // the cluster's status is not known: write it again
 		}
+		w.setReachable(err == nil || apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsConflict(err))
 		switch {
 		case err == nil:
 			last, wait = status, time.Second

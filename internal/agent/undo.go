@@ -57,7 +57,7 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 		return LocalStatus{}, err
 	}
 	defer lock.Close()
-	a, err := start(ctx, config)
+	a, err := start(ctx, config, nil) // the service serves the socket
 	if err != nil {
 		return LocalStatus{}, err
 	}
