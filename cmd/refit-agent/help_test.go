@@ -85,6 +85,8 @@ func TestInvalidInput(t *testing.T) {
 		"unknown flag":       {[]string{"steps", "--force"}, "unknown flag: --force"},
 		"argument to steps":  {[]string{"steps", "worker"}, "unexpected argument"},
 		"argument to status": {[]string{"status", "worker-1"}, "unexpected argument"},
+		"no such format":     {[]string{"status", "-o", "table"}, "--output must be text, json or yaml"},
+		"follow as YAML":     {[]string{"status", "--follow", "-o", "yaml"}, "--follow prints text or JSON"},
 		"argument to undo":   {[]string{"undo", "swap-etcd"}, "unexpected argument"},
 		"argument to forget": {[]string{"forget", "kubelet"}, "unexpected argument"},
 		// As root, install would otherwise install.

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/agent"
+	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/engine/agentsocket"
 )
 
 func (a *app) status() *cobra.Command {
@@ -16,31 +18,62 @@ func (a *app) status() *cobra.Command {
 		Use:   "status",
 		Short: "Print the status of the last upgrade on this host, and of an unfinished restore",
 		Long: `status prints the orders that this host accepted, and each step of its last upgrade. It reads files
-of the host only, so it works without the API and beside the running service.`,
+of the host only, so it works without the API and beside the running service.
+
+With --follow it connects to the socket of the running agent and prints each change until it is
+interrupted. Root and members of the group refit can do that, also without the API.`,
 		Example: `  # Print the status
-  refit-agent status`,
+  refit-agent status
+
+  # Print a document for scripts
+  refit-agent status -o json
+
+  # Print a line for each change, also while the API server is down
+  refit-agent status --follow`,
 		Args: noArguments,
 	}
-	c.RunE = func(*cobra.Command, []string) error {
+	output := c.Flags().StringP("output", "o", outputText, "output `format`: text, json or yaml")
+	follow := c.Flags().Bool("follow", false, "print each change, with -o json as a document per line")
+	socket := c.Flags().String("socket", agentsocket.Path, "socket `file` of the agent, for --follow")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		format, err := parseOutput(*output, *follow)
+		if err != nil {
+			return err
+		}
+		if *follow {
+			return a.follow(c.Context(), *socket, format)
+		}
 		s, err := a.load()
 		if err != nil {
 			return err
 		}
-		restoring, err := agent.RestoreInProgress(s)
+		if format == outputText {
+			return a.showStatus(s)
+		}
+		document, err := agent.StatusDocument(s, time.Now())
 		if err != nil {
 			return err
 		}
-		status, err := agent.Status(s)
-		if err != nil {
-			return err
-		}
-		a.printStatus(status)
-		if restoring != nil {
-			restoring.Print(a.out)
-		}
-		return nil
+		return writeDocument(a.out, document, format)
 	}
 	return c
+}
+
+// showStatus prints the status for an operator.
+func (a *app) showStatus(s settings.Settings) error {
+	restoring, err := agent.RestoreInProgress(s)
+	if err != nil {
+		return err
+	}
+	status, err := agent.Status(s)
+	if err != nil {
+		return err
+	}
+	a.printStatus(status)
+	if restoring != nil {
+		restoring.Print(a.out)
+	}
+	return nil
 }
 
 func (a *app) printStatus(s agent.LocalStatus) {
