@@ -106,7 +106,7 @@ func agentAt(t *testing.T, path, document string) (stop func()) {
 }
 
 func TestFollow(t *testing.T) {
-	dir, err := os.MkdirTemp("", "refit")
+	dir, err := os.MkdirTemp("", "refit") //nolint:usetesting // the path of a unix socket has at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ var short = limits{connections: 3, header: 300 * time.Millisecond, write: 300 * 
 // socketPath is short: the path of a unix socket has at most 108 bytes.
 func socketPath(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "refit")
+	dir, err := os.MkdirTemp("", "refit") //nolint:usetesting // the path of a unix socket has at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ const deadline = 20 * time.Second
 
 func socketPath(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "refit")
+	dir, err := os.MkdirTemp("", "refit") //nolint:usetesting // the path of a unix socket has at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
