@@ -33,6 +33,13 @@ var constructors = map[string]constructor{
 	"HostBroken":         {class: "HostBroken", reason: 0, remedy: 2, message: 3},
 }
 
+// classifier is the function of refit-components that returns the failure of any error. Its local
+// function failed takes a reason and a remedy.
+const (
+	classifier = "FailureOf"
+	classified = "failed"
+)
+
 // failures returns the failures that the code can report. A failure without a reason in the code
 // belongs to a function that gets it from its callers, where it is found.
 func (s *source) failures() []failure {
@@ -71,6 +78,10 @@ func (c constructor) completedByCallers(n ast.Node) bool {
 func (s scope) reported(n ast.Node, known map[string]constructor) (failure, bool) {
 	switch n := n.(type) {
 	case *ast.CallExpr:
+		if local, ok := n.Fun.(*ast.Ident); ok && local.Name == classified && s.function.Name.Name == classifier && len(n.Args) == 2 {
+			s.first = true
+			return failure{class: "ManualInterventionRequired", reason: s.text(n.Args[0]), remedy: s.text(n.Args[1])}, true
+		}
 		c, ok := s.pkg.constructorOf(n, known)
 		if !ok {
 			return failure{}, false

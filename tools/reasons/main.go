@@ -32,7 +32,7 @@ func generate(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c := content{checks: s.checks(), waits: s.waits(), refusals: s.refusals(), failures: s.failures()}
+	c := content{checks: s.checks(), problems: s.problems(), waits: s.waits(), refusals: s.refusals(), failures: s.failures()}
 	if err := c.complete(); err != nil {
 		return "", err
 	}

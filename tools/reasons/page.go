@@ -13,6 +13,7 @@ import (
 // content is everything that the page lists.
 type content struct {
 	checks   []check
+	problems []problem
 	waits    []wait
 	refusals []refusal
 	failures []failure
@@ -22,15 +23,16 @@ type content struct {
 // that this tool no longer finds them.
 const (
 	minChecks   = 90
+	minProblems = 25
 	minWaits    = 10
 	minRefusals = 8
 	minFailures = 100
 )
 
 func (c content) complete() error {
-	if len(c.checks) < minChecks || len(c.waits) < minWaits || len(c.refusals) < minRefusals || len(c.failures) < minFailures {
-		return fmt.Errorf("found only %d checks, %d reasons for waiting, %d refusals and %d failures: adapt tools/reasons to the code",
-			len(c.checks), len(c.waits), len(c.refusals), len(c.failures))
+	if len(c.checks) < minChecks || len(c.problems) < minProblems || len(c.waits) < minWaits || len(c.refusals) < minRefusals || len(c.failures) < minFailures {
+		return fmt.Errorf("found only %d checks, %d problems of components, %d reasons for waiting, %d refusals and %d failures: adapt tools/reasons to the code",
+			len(c.checks), len(c.problems), len(c.waits), len(c.refusals), len(c.failures))
 	}
 	return nil
 }
@@ -40,7 +42,7 @@ var template string
 
 func (c content) page() string {
 	return strings.NewReplacer(
-		"{{checks}}\n", c.checkRows(), "{{waits}}\n", c.waitRows(), "{{refusals}}\n", c.refusalRows(), "{{failures}}\n", c.failureRows(),
+		"{{checks}}\n", c.checkRows(), "{{problems}}\n", c.problemRows(), "{{waits}}\n", c.waitRows(), "{{refusals}}\n", c.refusalRows(), "{{failures}}\n", c.failureRows(),
 	).Replace(template)
 }
 
@@ -55,6 +57,18 @@ func (c content) checkRows() string {
 			notes = append(notes, "no waiver")
 		}
 		row(&out, code(check.id), check.severity, escape(check.meaning), escape(strings.Join(check.remedies, "<br>")), strings.Join(notes, ", "))
+	}
+	return out.String()
+}
+
+func (c content) problemRows() string {
+	var out strings.Builder
+	for _, p := range c.problems {
+		list := p.messages
+		if len(list) == 0 {
+			list = []string{causeOnly}
+		}
+		row(&out, code(p.reason), code(p.check), escape(strings.Join(list, "<br>")), escape(p.remedy))
 	}
 	return out.String()
 }

@@ -96,6 +96,7 @@ func (c *compiler) add(r *refitv1alpha1.RecipeStep) error {
 			return err
 		}
 	case StepVerify:
+		step.Limit += r.Verify.Soak.Duration
 	default:
 		step.Name = fmt.Sprintf("%s-%d", kind, c.count[kind])
 	}

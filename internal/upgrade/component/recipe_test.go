@@ -2,6 +2,7 @@ package component
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,22 @@ func TestSteps(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A verification whose timeout did not include its soak would fail for each long one.
+func TestTheSoakExtendsTheTimeoutOfTheVerification(t *testing.T) {
+	limitOf := func(soak time.Duration) time.Duration {
+		steps, err := Compile([]refitv1alpha1.RecipeStep{
+			{Wave: &refitv1alpha1.RecipeWave{Name: "rest"}}, {Verify: &refitv1alpha1.RecipeVerify{Soak: metav1.Duration{Duration: soak}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return steps[slices.IndexFunc(steps, func(s Step) bool { return s.Kind == StepVerify })].Limit
+	}
+	if got, want := limitOf(maxSoak), limitOf(0)+maxSoak; got != want {
+		t.Errorf("the timeout is %s, want %s", got, want)
 	}
 }
 

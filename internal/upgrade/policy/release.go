@@ -8,8 +8,9 @@ import (
 
 // ReleaseFor is the ClusterRelease that a hop to a version installs, nil if the cluster has none:
 // the recorded one of a started operation, the one that the spec names, or the newest of the hop's
-// minor version. The last hop installs exactly the target version. Workers that catch up with a
-// control plane at version from do not stay below its patch version.
+// minor version; of several of one version, that whose name is the last one. The last hop installs
+// exactly the target version. Workers that catch up with a control plane at version from do not
+// stay below its patch version.
 func ReleaseFor(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, version, from skew.Version, last bool) *cluster.Release {
 	if r := recorded(s, version); r != nil {
 		return r
@@ -27,7 +28,7 @@ func ReleaseFor(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, ver
 		case version == from && v.Before(version):
 			continue
 		}
-		if newest == nil || newestVersion.Before(v) || (newestVersion == v && newest.Name < candidate.Name) {
+		if newest == nil || newestVersion.Before(v) || (newestVersion == v && compareNames(newest.Name, candidate.Name) < 0) {
 			newest, newestVersion = candidate, v
 		}
 	}

@@ -245,7 +245,7 @@ var checks = []Check{
 		componentplan.CheckInvalid, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckInvalid),
 		"a check of the publisher of a component cannot be evaluated",
 	},
-	{componentplan.CheckOtherProblem, Block, safety, needAddOns, otherComponentProblem, "something else speaks against the upgrade of a component"},
+	{componentplan.CheckOtherProblem, Block, safety, needAddOns, otherComponentProblem, "another problem blocks the change of a component"},
 	{componentplan.CheckNotOffered, Warn, 0, needAddOns, componentNotInRelease, "the target no longer has a component that Refit installed, and it stays"},
 	{componentplan.CheckUnknown, Block, safety, needAddOns, componentsUnknown, "what the upgrade of a component changes is not known yet"},
 

@@ -168,7 +168,7 @@ func otherComponentProblem(v *view) []Finding {
 		if h.release.ComponentsError != "" {
 			found = append(found, Finding{
 				Object: "ClusterRelease " + h.release.Name, Message: "its components cannot be used: " + h.release.ComponentsError,
-				Remedy: "Create the ClusterRelease again from its signed bundle.",
+				Remedy: "Apply the file of the signed ClusterRelease again: `kubectl apply --server-side -f FILE`.",
 			})
 		}
 	}
