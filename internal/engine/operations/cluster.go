@@ -43,10 +43,12 @@ func (c *Cluster) List(ctx context.Context) ([]refitv1alpha1.ClusterUpgrade, err
 		}
 		out, token = append(out, page.Items...), page.Continue
 	}
-	slices.SortFunc(out, func(a, b refitv1alpha1.ClusterUpgrade) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(out, byAge)
 	return out, nil
+}
+
+func byAge(a, b refitv1alpha1.ClusterUpgrade) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }
 
 // Progress reads the progress of an operation.

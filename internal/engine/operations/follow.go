@@ -38,10 +38,16 @@ func (f *Follower) Follow(ctx context.Context) (*cliv1alpha1.Operation, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	changes := make(chan func(*observation))
 	var watches sync.WaitGroup
-	outages := newOutages(ctx)
-	watches.Go(func() { f.watchOperation(ctx, outages, changes) })
-	watches.Go(func() { f.watchOrders(ctx, outages, changes) })
-	watches.Go(func() { f.probe(ctx, outages, changes) })
+	l := newLink(ctx, f.Cluster)
+	watches.Go(func() { f.watchOperation(ctx, l, changes) })
+	watches.Go(func() { f.watchOrders(ctx, l, changes) })
+	watches.Go(func() {
+		l.probe(ctx, f.readMetadata, func(started time.Time, err error) {
+			if err != nil { // that it is reachable again shows the watch
+				send(ctx, changes, func(s *observation) { s.failed(started, err) })
+			}
+		})
+	})
 	defer watches.Wait()
 	defer cancel()
 	seen := &observation{orders: map[string]*refitv1alpha1.NodeUpgrade{}}

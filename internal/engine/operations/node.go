@@ -21,12 +21,7 @@ func (c *Cluster) Node(ctx context.Context, name string) (progress.Known, error)
 	if err != nil {
 		return known, err
 	}
-	for i := range all { // the one in progress, or else the last one
-		known.Operation = &all[i]
-		if !all[i].HasEnded() {
-			break
-		}
-	}
+	known.Operation = ActiveOrLast(all)
 	node, order, report := &corev1.Node{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}
 	found, err := c.find(ctx, name, node)
 	switch {
@@ -47,6 +42,20 @@ func (c *Cluster) Node(ctx context.Context, name string) (progress.Known, error)
 		known.Report = report
 	}
 	return known, nil
+}
+
+// ActiveOrLast returns the operation in progress, or else the last one, or nil. The operations are
+// passed oldest first.
+func ActiveOrLast(all []refitv1alpha1.ClusterUpgrade) *refitv1alpha1.ClusterUpgrade {
+	for i := range all {
+		if !all[i].HasEnded() {
+			return &all[i]
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[len(all)-1]
 }
 
 // LacksNode reports whether a node is known not to exist. It is false if the user may not read it.

@@ -21,10 +21,10 @@ const (
 	probeTimeout  = 2 * time.Second
 )
 
-// probe reads the metadata of the operation until the context ends, and reports that the API server
-// does not respond. A watch cannot: it stays open without an event while the API server or its etcd
-// hangs. The read has no resourceVersion, so that etcd has to answer it.
-func (f *Follower) probe(ctx context.Context, outages *outages, changes chan<- func(*observation)) {
+// probe reads something until the context ends, and reports each result with the time at which the
+// request started. A watch cannot notice an outage: it stays open without an event while the API
+// server or its etcd hangs. The read must have no resourceVersion, so that etcd has to answer it.
+func (l *link) probe(ctx context.Context, read func(context.Context) error, report func(started time.Time, err error)) {
 	ticker := time.NewTicker(probeInterval)
 	defer ticker.Stop()
 	for {
@@ -33,25 +33,36 @@ func (f *Follower) probe(ctx context.Context, outages *outages, changes chan<- f
 			return
 		case <-ticker.C:
 		}
-		started := f.Now()
-		err := f.respond(ctx)
-		if err == nil || ctx.Err() != nil {
-			continue
+		started := l.Now()
+		err := respond(ctx, read)
+		if ctx.Err() != nil {
+			return
 		}
-		send(ctx, changes, func(s *observation) { s.failed(started, err) })
-		f.redial()
-		outages.report()
+		report(started, err)
+		if err != nil {
+			l.redial()
+			l.outages.report()
+		}
 	}
 }
 
 // respond returns an error unless the API server answers a read. A refusal is an answer.
-func (f *Follower) respond(ctx context.Context) error {
+func respond(ctx context.Context, read func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
+	return unanswered(ctx, read(ctx))
+}
+
+// readMetadata is the read of the probe of one operation.
+func (f *Follower) readMetadata(ctx context.Context) error {
 	var found metav1.PartialObjectMetadata
 	found.SetGroupVersionKind(refitv1alpha1.GroupVersion.WithKind("ClusterUpgrade"))
-	return unanswered(ctx, f.Client.Get(ctx, client.ObjectKey{Name: f.Operation}, &found))
+	return f.Client.Get(ctx, client.ObjectKey{Name: f.Operation}, &found)
 }
+
+// Unanswered reports whether a request failed because the API server did not answer it, or could
+// not. A refusal is an answer.
+func Unanswered(err error) bool { return unanswered(context.Background(), err) != nil }
 
 // unanswered returns the error of a request that the API server did not answer, or could not.
 func unanswered(ctx context.Context, err error) error {
