@@ -4,6 +4,7 @@ import (
 	"net"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,8 @@ import (
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		refitv1alpha1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme,
+		refitv1alpha1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme,
+		authenticationv1.AddToScheme, authorizationv1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, err
@@ -56,6 +58,9 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 
 		refitv1alpha1.GroupVersion.WithKind("ComponentUpgrade"):                meta.RESTScopeRoot,
 		authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"): meta.RESTScopeRoot,
+		authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"):     meta.RESTScopeRoot,
+		authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview"):      meta.RESTScopeRoot,
+		authenticationv1.SchemeGroupVersion.WithKind("TokenReview"):            meta.RESTScopeRoot,
 	} {
 		mapper.Add(kind, scope)
 	}
