@@ -6,6 +6,7 @@ MAKEFLAGS += --no-builtin-rules
 GO ?= go
 LINTER := bin/tools/golangci-lint
 CONTROLLER_GEN := bin/tools/controller-gen
+OAPI_CODEGEN := bin/tools/oapi-codegen
 VALE := bin/tools/vale
 GORELEASER := bin/tools/goreleaser
 KREW := bin/tools/krew
@@ -155,10 +156,11 @@ define generate
 	$(GO) run ./tools/language -vale $(1)/.vale/styles/Refit/Words.yml
 	$(GO) run ./tools/reasons -to $(1)/docs/troubleshooting.md
 	$(GO) run ./tools/chart -to $(1)/charts/refit
+	$(OAPI_CODEGEN) -config internal/server/api/oapi-codegen.yaml -o $(1)/internal/server/api/zz_generated.openapi.go api/openapi.yaml
 endef
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the Vale rule and the generated parts of docs
+generate: $(CONTROLLER_GEN) $(OAPI_CODEGEN) ## Generate deep copies, CRDs, the routes of the HTTP API, the Vale rule and the generated parts of docs
 	$(call generate,.)
 	$(GO) run ./tools/docs
 	$(GO) test -count=1 ./test/compatibility -update
@@ -181,14 +183,15 @@ site: website/node_modules/.package-lock.json ## Build the documentation site in
 	$(GO) run ./tools/sitecheck -site bin/site -base $(SITE_BASE)
 
 .PHONY: verify-generate
-verify-generate: $(CONTROLLER_GEN) ## Check that the generated files are up to date
+verify-generate: $(CONTROLLER_GEN) $(OAPI_CODEGEN) ## Check that the generated files are up to date
 	rm -rf bin/_generated
-	mkdir -p bin/_generated/api/v1alpha1 bin/_generated/config/crd bin/_generated/docs/reference bin/_generated/.vale/styles/Refit
+	mkdir -p bin/_generated/api/v1alpha1 bin/_generated/config/crd bin/_generated/docs/reference bin/_generated/.vale/styles/Refit bin/_generated/internal/server/api
 	$(call generate,bin/_generated)
 	diff -u api/v1alpha1/zz_generated.deepcopy.go bin/_generated/api/v1alpha1/zz_generated.deepcopy.go
 	diff -ru config/crd bin/_generated/config/crd
 	diff -u docs/reference/api.md bin/_generated/docs/reference/api.md
 	diff -u docs/reference/cli.md bin/_generated/docs/reference/cli.md
+	diff -u internal/server/api/zz_generated.openapi.go bin/_generated/internal/server/api/zz_generated.openapi.go
 	diff -u docs/troubleshooting.md bin/_generated/docs/troubleshooting.md
 	diff -u charts/refit/README.md bin/_generated/charts/refit/README.md
 	$(GO) run ./tools/docs -verify
@@ -232,6 +235,7 @@ tidy: ## Tidy go.mod and go.sum
 verify-tidy: ## Check that go.mod and go.sum are tidy and that the modules of the build tools are complete
 	$(GO) mod tidy -diff
 	$(GO) list -modfile=go.tools.mod -mod=readonly tool >/dev/null
+	$(GO) list -modfile=go.tools.openapi.mod -mod=readonly tool >/dev/null
 	$(GO) list -modfile=go.tools.vale.mod -mod=readonly tool >/dev/null
 
 .PHONY: vulncheck
@@ -459,6 +463,9 @@ $(CONTROLLER_GEN): go.tools.mod go.tools.sum
 	$(GO) build -modfile=go.tools.mod -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
 
 # Vale has its own module, so that its dependencies do not change those of the linter.
+$(OAPI_CODEGEN): go.tools.openapi.mod go.tools.openapi.sum
+	$(GO) build -modfile=go.tools.openapi.mod -o $@ github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
+
 $(VALE): go.tools.vale.mod go.tools.vale.sum
 	$(GO) build -modfile=go.tools.vale.mod -o $@ github.com/vale-cli/vale/v3/cmd/vale
 
