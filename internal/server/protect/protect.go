@@ -1,0 +1,163 @@
+// Package protect has what every request passes before a route handles it: an id, the hosts that the
+// server answers for, the origins that may send writes, the size of bodies, and the headers of every
+// answer.
+package protect
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/refit-dev/refit/internal/server/problem"
+)
+
+// MaxBody is the maximum size of the body of a request.
+const MaxBody = 256 << 10
+
+// ContentSecurityPolicy allows a page what it has from this server, and nothing else.
+const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// headers are in every answer.
+var headers = map[string]string{
+	"Content-Security-Policy":      ContentSecurityPolicy,
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
+	"Referrer-Policy":              "no-referrer",
+	"Strict-Transport-Security":    "max-age=31536000",
+	"X-Content-Type-Options":       "nosniff",
+	"X-Frame-Options":              "DENY",
+}
+
+// Handler protects a handler. Hosts are the names and addresses that the server answers for, without
+// ports.
+func Handler(next http.Handler, hosts []string, log *slog.Logger) http.Handler {
+	for _, protect := range []func(http.Handler) http.Handler{
+		bodies, origins, allow(hosts), answers, recovered(log), identified, // the last is the first that a request passes
+	} {
+		next = protect(next)
+	}
+	return next
+}
+
+// identified gives a request an id.
+func identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := rand.Text()
+		w.Header().Set("X-Request-Id", id)
+		next.ServeHTTP(w, r.WithContext(problem.WithRequestID(r.Context(), id)))
+	})
+}
+
+// recovered answers a request whose handler panics.
+func recovered(log *slog.Logger) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() {
+				cause := recover()
+				if cause == nil {
+					return
+				}
+				if err, is := cause.(error); is && errors.Is(err, http.ErrAbortHandler) {
+					panic(cause)
+				}
+				log.Error("a handler panicked", "requestId", problem.RequestID(r.Context()), "path", r.URL.Path, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+				problem.Write(w, r, errors.New("panic"))
+			}()
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func answers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range headers {
+			w.Header().Set(name, value)
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// allow rejects requests for other hosts: a page of another site whose name resolves to this address
+// must not read anything.
+func allow(hosts []string) func(http.Handler) http.Handler {
+	allowed := map[string]bool{}
+	for _, host := range hosts {
+		allowed[strings.ToLower(host)] = true
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if host := HostOf(r.Host); !allowed[host] {
+				problem.Write(w, r, problem.Newf(http.StatusMisdirectedRequest, problem.MisdirectedHost, "The server does not answer for the host %q.", host).
+					With("Use the printed URL, or start the server with --allowed-host"))
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// HostOf is the host of an address without its port.
+func HostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		address = host
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(address, "[]"), "."))
+}
+
+// origins rejects writes that a page of another site sends.
+func origins(next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		problem.Write(w, r, problem.New(http.StatusForbidden, problem.CrossOrigin, "A page of another site sent the request."))
+	}))
+	return protection.Handler(next)
+}
+
+// bodies limits the size of bodies, and the time in which one has to arrive.
+func bodies(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > MaxBody {
+			problem.Write(w, r, problem.Newf(http.StatusRequestEntityTooLarge, problem.TooLarge, "The body of the request is larger than %d KiB.", MaxBody>>10))
+			return
+		}
+		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); r.ContentLength != 0 && kind != "application/json" && kind != "application/merge-patch+json" {
+			problem.Write(w, r, problem.New(http.StatusUnsupportedMediaType, problem.UnsupportedMedia, "The body of the request is not JSON.").
+				With("Set the header Content-Type: application/json"))
+			return
+		}
+		if r.ContentLength != 0 {
+			r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+			control := http.NewResponseController(w)
+			if control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil {
+				defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bodyTimeout is how long a body may take to arrive.
+const bodyTimeout = 10 * time.Second
+
+// Remote is the address of a client, without its port.
+func Remote(ctx context.Context) string {
+	address, _ := ctx.Value(remote{}).(string)
+	return address
+}
+
+type remote struct{}
+
+// WithRemote returns a context with the address of a client.
+func WithRemote(ctx context.Context, address string) context.Context {
+	return context.WithValue(ctx, remote{}, HostOf(address))
+}
