@@ -24,6 +24,11 @@ const (
 var table = []row{
 	// API
 	{
+		folder: "api", as: rootOnly, // the description of the HTTP API
+		may:    []string{"embed", "./api/v1alpha1"},
+		mayNot: []string{"net/http", "sigs.k8s.io/yaml", "./internal/upgrade/plan", "./internal/server"},
+	},
+	{
 		folder: "api/v1alpha1",
 		may:    []string{"fmt", "k8s.io/apimachinery/pkg/apis/meta/v1", "./api/v1alpha1"},
 		mayNot: []string{
@@ -244,6 +249,7 @@ var table = []row{
 	onServer("object"),
 	onServer("observe"),
 	onServer("scale"),
+	onServer("serve"),
 	onServer("thousands"),
 	onServer("trial"),
 	{folder: "test/apiserver/another", may: []string{"./test/apiserver"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan"}},

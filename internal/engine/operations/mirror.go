@@ -227,5 +227,10 @@ func (c *Copy) Sorted() []refitv1alpha1.ClusterUpgrade {
 	return out
 }
 
-// NodeNames returns the names of the nodes, sorted.
-func (c *Copy) NodeNames() []string { return slices.Sorted(maps.Keys(c.Nodes)) }
+// Clone returns a copy that does not change. It shares the objects.
+func (c *Copy) Clone() Copy {
+	return Copy{
+		Operations: maps.Clone(c.Operations), Orders: maps.Clone(c.Orders), Reports: maps.Clone(c.Reports), Nodes: maps.Clone(c.Nodes),
+		Releases: maps.Clone(c.Releases), Gaps: maps.Clone(c.Gaps), Leader: c.Leader, API: c.API,
+	}
+}

@@ -28,6 +28,7 @@ type schema struct {
 // are compared, too.
 var shared = []any{
 	cliv1alpha1.Operation{}, cliv1alpha1.PastOperation{}, cliv1alpha1.Explanation{}, cliv1alpha1.ListedRelease{}, cliv1alpha1.NodeRow{},
+	cliv1alpha1.Change{},
 }
 
 func schemas(t *testing.T) map[string]schema {

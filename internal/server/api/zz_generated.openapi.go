@@ -19,6 +19,27 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 )
 
+// Defines values for MeMethod.
+const (
+	Code    MeMethod = "code"
+	Session MeMethod = "session"
+	Token   MeMethod = "token"
+)
+
+// Valid indicates whether the value is a known member of the MeMethod enum.
+func (e MeMethod) Valid() bool {
+	switch e {
+	case Code:
+		return true
+	case Session:
+		return true
+	case Token:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Source.
 const (
 	API       Source = "api"
@@ -69,8 +90,49 @@ type APIServer struct {
 	UnreachableSince time.Time `json:"unreachableSince,omitempty,omitzero"`
 }
 
+// Approval Approval approves one plan.
+type Approval struct {
+	// Plan The hash of the plan that was reviewed, as `sha256:` and 64 digits
+	Plan string `json:"plan"`
+}
+
+// AuditEntry AuditEntry is a sign-in or a write, or a refused one.
+type AuditEntry struct {
+	// Action The operationId of the route
+	Action string `json:"action"`
+	Detail string `json:"detail,omitempty,omitzero"`
+
+	// Hash The hash of the entry and of the one before
+	Hash   string `json:"hash,omitempty,omitzero"`
+	Object string `json:"object,omitempty,omitzero"`
+
+	// Remote The address of the client
+	Remote    string `json:"remote,omitempty,omitzero"`
+	RequestID string `json:"requestId,omitempty,omitzero"`
+
+	// Result The status of the answer, and the code of a problem
+	Result   string    `json:"result"`
+	Sequence int64     `json:"sequence"`
+	Time     time.Time `json:"time"`
+	User     string    `json:"user,omitempty,omitzero"`
+}
+
+// AuditList AuditList has entries of the audit log.
+type AuditList struct {
+	Entries []AuditEntry `json:"entries"`
+
+	// Problem Why the log is not verified
+	Problem string `json:"problem,omitempty,omitzero"`
+
+	// Verified No entry was changed or removed
+	Verified bool `json:"verified"`
+}
+
 // Blocker Blocker is a pod that cannot be evicted.
 type Blocker = cliv1alpha1.Blocker
+
+// Change Change is the result of `refit pause`, `resume`, `retry`, `abort` and `approve`.
+type Change = cliv1alpha1.Change
 
 // ComponentCounts ComponentCounts counts the changes of components in the plan.
 type ComponentCounts = cliv1alpha1.ComponentCounts
@@ -133,6 +195,23 @@ type ListedComponent = cliv1alpha1.ListedComponent
 
 // ListedRelease ListedRelease is a ClusterRelease of a cluster. Hosts verify its signature; the list does not.
 type ListedRelease = cliv1alpha1.ListedRelease
+
+// Me Me is the caller.
+type Me struct {
+	// Expires When the session or the token expires
+	Expires time.Time `json:"expires,omitempty,omitzero"`
+	Groups  []string  `json:"groups,omitempty,omitzero"`
+
+	// Method How the caller has signed in
+	Method MeMethod `json:"method"`
+
+	// Permissions What the caller may do
+	Permissions []Permission `json:"permissions"`
+	User        string       `json:"user"`
+}
+
+// MeMethod How the caller has signed in
+type MeMethod string
 
 // NodeAnswer NodeAnswer explains the state of a node.
 type NodeAnswer struct {
@@ -255,6 +334,17 @@ type Outage struct {
 // PastOperation PastOperation is an operation that ended or is in progress.
 type PastOperation = cliv1alpha1.PastOperation
 
+// Permission Permission is whether the caller may send a request of a route.
+type Permission struct {
+	Allowed bool `json:"allowed"`
+
+	// Missing The permission that the caller lacks, such as patch clusterupgrades.refit.dev
+	Missing string `json:"missing,omitempty,omitzero"`
+
+	// Operation The operationId of the route
+	Operation string `json:"operation"`
+}
+
 // Problem Problem is why a request failed, as RFC 9457 defines it.
 type Problem struct {
 	// Code The cause in a word that does not change
@@ -301,6 +391,15 @@ type ReleaseList struct {
 	// Source Source is where data comes from: `api` while the API server confirms it, `last-known` while the
 	// API server is unreachable, and `agent` for what the agent of this host reports.
 	Source Source `json:"source"`
+}
+
+// SignIn SignIn has the credentials that start a session. One of them is set.
+type SignIn struct {
+	// Code The one-time code that `refit serve` has printed
+	Code string `json:"code,omitempty,omitzero"`
+
+	// Token A token that the API server of the cluster accepts
+	Token string `json:"token,omitempty,omitzero"`
 }
 
 // Source Source is where data comes from: `api` while the API server confirms it, `last-known` while the
@@ -350,6 +449,12 @@ type Wait = cliv1alpha1.Wait
 // Name defines model for Name.
 type Name = string
 
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// Limit The maximum number of entries in the answer.
+	Limit int `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
 // GetEventsParams defines parameters for GetEvents.
 type GetEventsParams struct {
 	// LastEventID The id of the last event that the client has received.
@@ -389,11 +494,23 @@ type GetStateParams struct {
 	IfNoneMatch string `json:"If-None-Match,omitempty,omitzero"`
 }
 
+// ApproveOperationJSONRequestBody defines body for ApproveOperation for application/json ContentType.
+type ApproveOperationJSONRequestBody = Approval
+
+// CreateSessionJSONRequestBody defines body for CreateSession for application/json ContentType.
+type CreateSessionJSONRequestBody = SignIn
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListAudit List the last entries of the audit log
+	// (GET /api/v1alpha1/audit)
+	ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams)
 	// GetEvents Follow changes as server-sent events
 	// (GET /api/v1alpha1/events)
 	GetEvents(w http.ResponseWriter, r *http.Request, params GetEventsParams)
+	// GetMe Get the user and its permissions
+	// (GET /api/v1alpha1/me)
+	GetMe(w http.ResponseWriter, r *http.Request)
 	// GetNode Explain the state of a node in an upgrade
 	// (GET /api/v1alpha1/nodes/{name})
 	GetNode(w http.ResponseWriter, r *http.Request, name Name)
@@ -403,12 +520,33 @@ type ServerInterface interface {
 	// GetOperation Get the progress of an upgrade
 	// (GET /api/v1alpha1/operations/{name})
 	GetOperation(w http.ResponseWriter, r *http.Request, name Name, params GetOperationParams)
+	// AbortOperation Abort an upgrade
+	// (POST /api/v1alpha1/operations/{name}/abort)
+	AbortOperation(w http.ResponseWriter, r *http.Request, name Name)
+	// ApproveOperation Approve the plan of an upgrade by its hash
+	// (POST /api/v1alpha1/operations/{name}/approve)
+	ApproveOperation(w http.ResponseWriter, r *http.Request, name Name)
 	// ListOperationNodes List the nodes of the cluster and their state in an upgrade
 	// (GET /api/v1alpha1/operations/{name}/nodes)
 	ListOperationNodes(w http.ResponseWriter, r *http.Request, name Name, params ListOperationNodesParams)
+	// PauseOperation Pause an upgrade
+	// (POST /api/v1alpha1/operations/{name}/pause)
+	PauseOperation(w http.ResponseWriter, r *http.Request, name Name)
+	// ResumeOperation Resume a paused upgrade
+	// (POST /api/v1alpha1/operations/{name}/resume)
+	ResumeOperation(w http.ResponseWriter, r *http.Request, name Name)
+	// RetryOperation Retry failed nodes and components, and skipped nodes
+	// (POST /api/v1alpha1/operations/{name}/retry)
+	RetryOperation(w http.ResponseWriter, r *http.Request, name Name)
 	// ListReleases List the ClusterReleases
 	// (GET /api/v1alpha1/releases)
 	ListReleases(w http.ResponseWriter, r *http.Request)
+	// DeleteSession Sign out
+	// (DELETE /api/v1alpha1/session)
+	DeleteSession(w http.ResponseWriter, r *http.Request)
+	// CreateSession Sign in with a one-time code or a token
+	// (POST /api/v1alpha1/session)
+	CreateSession(w http.ResponseWriter, r *http.Request)
 	// GetState Get the state of the cluster and of its upgrade
 	// (GET /api/v1alpha1/state)
 	GetState(w http.ResponseWriter, r *http.Request, params GetStateParams)
@@ -431,6 +569,39 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// ListAudit operation middleware
+func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAudit(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // GetEvents operation middleware
 func (siw *ServerInterfaceWrapper) GetEvents(w http.ResponseWriter, r *http.Request) {
@@ -464,6 +635,20 @@ func (siw *ServerInterfaceWrapper) GetEvents(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetEvents(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetMe operation middleware
+func (siw *ServerInterfaceWrapper) GetMe(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetMe(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -568,6 +753,58 @@ func (siw *ServerInterfaceWrapper) GetOperation(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// AbortOperation operation middleware
+func (siw *ServerInterfaceWrapper) AbortOperation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "name" -------------
+	var name Name
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", r.PathValue("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AbortOperation(w, r, name)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ApproveOperation operation middleware
+func (siw *ServerInterfaceWrapper) ApproveOperation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "name" -------------
+	var name Name
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", r.PathValue("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ApproveOperation(w, r, name)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListOperationNodes operation middleware
 func (siw *ServerInterfaceWrapper) ListOperationNodes(w http.ResponseWriter, r *http.Request) {
 
@@ -649,11 +886,117 @@ func (siw *ServerInterfaceWrapper) ListOperationNodes(w http.ResponseWriter, r *
 	handler.ServeHTTP(w, r)
 }
 
+// PauseOperation operation middleware
+func (siw *ServerInterfaceWrapper) PauseOperation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "name" -------------
+	var name Name
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", r.PathValue("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PauseOperation(w, r, name)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ResumeOperation operation middleware
+func (siw *ServerInterfaceWrapper) ResumeOperation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "name" -------------
+	var name Name
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", r.PathValue("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ResumeOperation(w, r, name)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RetryOperation operation middleware
+func (siw *ServerInterfaceWrapper) RetryOperation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "name" -------------
+	var name Name
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", r.PathValue("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RetryOperation(w, r, name)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListReleases operation middleware
 func (siw *ServerInterfaceWrapper) ListReleases(w http.ResponseWriter, r *http.Request) {
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListReleases(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteSession operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSession(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteSession(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateSession operation middleware
+func (siw *ServerInterfaceWrapper) CreateSession(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateSession(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -869,12 +1212,21 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/healthz", wrapper.GetHealthz)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/readyz", wrapper.GetReadyz)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/openapi.yaml", wrapper.GetOpenapi)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1alpha1/session", wrapper.DeleteSession)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/session", wrapper.CreateSession)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/me", wrapper.GetMe)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/audit", wrapper.ListAudit)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/state", wrapper.GetState)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/events", wrapper.GetEvents)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/releases", wrapper.ListReleases)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/operations", wrapper.ListOperations)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/operations/{name}", wrapper.GetOperation)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/nodes", wrapper.ListOperationNodes)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/pause", wrapper.PauseOperation)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/resume", wrapper.ResumeOperation)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/retry", wrapper.RetryOperation)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/abort", wrapper.AbortOperation)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/approve", wrapper.ApproveOperation)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/nodes/{name}", wrapper.GetNode)
 
 	return m
@@ -887,6 +1239,47 @@ type ProblemApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers ProblemResponseHeaders
+}
+
+type ListAuditRequestObject struct {
+	Params ListAuditParams
+}
+
+type ListAuditResponseObject interface {
+	VisitListAuditResponse(w http.ResponseWriter) error
+}
+
+type ListAudit200JSONResponse AuditList
+
+func (response ListAudit200JSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type GetEventsRequestObject struct {
@@ -947,6 +1340,46 @@ type GetEventsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetEventsdefaultApplicationProblemPlusJSONResponse) VisitGetEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMeRequestObject struct {
+}
+
+type GetMeResponseObject interface {
+	VisitGetMeResponse(w http.ResponseWriter) error
+}
+
+type GetMe200JSONResponse Me
+
+func (response GetMe200JSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1082,6 +1515,89 @@ func (response GetOperationdefaultApplicationProblemPlusJSONResponse) VisitGetOp
 	return err
 }
 
+type AbortOperationRequestObject struct {
+	Name Name `json:"name"`
+}
+
+type AbortOperationResponseObject interface {
+	VisitAbortOperationResponse(w http.ResponseWriter) error
+}
+
+type AbortOperation200JSONResponse Change
+
+func (response AbortOperation200JSONResponse) VisitAbortOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortOperationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AbortOperationdefaultApplicationProblemPlusJSONResponse) VisitAbortOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ApproveOperationRequestObject struct {
+	Name Name `json:"name"`
+	Body *ApproveOperationJSONRequestBody
+}
+
+type ApproveOperationResponseObject interface {
+	VisitApproveOperationResponse(w http.ResponseWriter) error
+}
+
+type ApproveOperation200JSONResponse Change
+
+func (response ApproveOperation200JSONResponse) VisitApproveOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ApproveOperationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ApproveOperationdefaultApplicationProblemPlusJSONResponse) VisitApproveOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListOperationNodesRequestObject struct {
 	Name   Name `json:"name"`
 	Params ListOperationNodesParams
@@ -1124,6 +1640,129 @@ func (response ListOperationNodesdefaultApplicationProblemPlusJSONResponse) Visi
 	return err
 }
 
+type PauseOperationRequestObject struct {
+	Name Name `json:"name"`
+}
+
+type PauseOperationResponseObject interface {
+	VisitPauseOperationResponse(w http.ResponseWriter) error
+}
+
+type PauseOperation200JSONResponse Change
+
+func (response PauseOperation200JSONResponse) VisitPauseOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseOperationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PauseOperationdefaultApplicationProblemPlusJSONResponse) VisitPauseOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeOperationRequestObject struct {
+	Name Name `json:"name"`
+}
+
+type ResumeOperationResponseObject interface {
+	VisitResumeOperationResponse(w http.ResponseWriter) error
+}
+
+type ResumeOperation200JSONResponse Change
+
+func (response ResumeOperation200JSONResponse) VisitResumeOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeOperationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ResumeOperationdefaultApplicationProblemPlusJSONResponse) VisitResumeOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryOperationRequestObject struct {
+	Name Name `json:"name"`
+}
+
+type RetryOperationResponseObject interface {
+	VisitRetryOperationResponse(w http.ResponseWriter) error
+}
+
+type RetryOperation200JSONResponse Change
+
+func (response RetryOperation200JSONResponse) VisitRetryOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryOperationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RetryOperationdefaultApplicationProblemPlusJSONResponse) VisitRetryOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListReleasesRequestObject struct {
 }
 
@@ -1152,6 +1791,81 @@ type ListReleasesdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListReleasesdefaultApplicationProblemPlusJSONResponse) VisitListReleasesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSessionRequestObject struct {
+}
+
+type DeleteSessionResponseObject interface {
+	VisitDeleteSessionResponse(w http.ResponseWriter) error
+}
+
+type DeleteSession204Response struct {
+}
+
+func (response DeleteSession204Response) VisitDeleteSessionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteSessiondefaultApplicationProblemPlusJSONResponse) VisitDeleteSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSessionRequestObject struct {
+	Body *CreateSessionJSONRequestBody
+}
+
+type CreateSessionResponseObject interface {
+	VisitCreateSessionResponse(w http.ResponseWriter) error
+}
+
+type CreateSession201JSONResponse Me
+
+func (response CreateSession201JSONResponse) VisitCreateSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateSessiondefaultApplicationProblemPlusJSONResponse) VisitCreateSessionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1346,9 +2060,15 @@ func (response GetReadyzdefaultApplicationProblemPlusJSONResponse) VisitGetReady
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListAudit List the last entries of the audit log
+	// (GET /api/v1alpha1/audit)
+	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
 	// GetEvents Follow changes as server-sent events
 	// (GET /api/v1alpha1/events)
 	GetEvents(ctx context.Context, request GetEventsRequestObject) (GetEventsResponseObject, error)
+	// GetMe Get the user and its permissions
+	// (GET /api/v1alpha1/me)
+	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
 	// GetNode Explain the state of a node in an upgrade
 	// (GET /api/v1alpha1/nodes/{name})
 	GetNode(ctx context.Context, request GetNodeRequestObject) (GetNodeResponseObject, error)
@@ -1358,12 +2078,33 @@ type StrictServerInterface interface {
 	// GetOperation Get the progress of an upgrade
 	// (GET /api/v1alpha1/operations/{name})
 	GetOperation(ctx context.Context, request GetOperationRequestObject) (GetOperationResponseObject, error)
+	// AbortOperation Abort an upgrade
+	// (POST /api/v1alpha1/operations/{name}/abort)
+	AbortOperation(ctx context.Context, request AbortOperationRequestObject) (AbortOperationResponseObject, error)
+	// ApproveOperation Approve the plan of an upgrade by its hash
+	// (POST /api/v1alpha1/operations/{name}/approve)
+	ApproveOperation(ctx context.Context, request ApproveOperationRequestObject) (ApproveOperationResponseObject, error)
 	// ListOperationNodes List the nodes of the cluster and their state in an upgrade
 	// (GET /api/v1alpha1/operations/{name}/nodes)
 	ListOperationNodes(ctx context.Context, request ListOperationNodesRequestObject) (ListOperationNodesResponseObject, error)
+	// PauseOperation Pause an upgrade
+	// (POST /api/v1alpha1/operations/{name}/pause)
+	PauseOperation(ctx context.Context, request PauseOperationRequestObject) (PauseOperationResponseObject, error)
+	// ResumeOperation Resume a paused upgrade
+	// (POST /api/v1alpha1/operations/{name}/resume)
+	ResumeOperation(ctx context.Context, request ResumeOperationRequestObject) (ResumeOperationResponseObject, error)
+	// RetryOperation Retry failed nodes and components, and skipped nodes
+	// (POST /api/v1alpha1/operations/{name}/retry)
+	RetryOperation(ctx context.Context, request RetryOperationRequestObject) (RetryOperationResponseObject, error)
 	// ListReleases List the ClusterReleases
 	// (GET /api/v1alpha1/releases)
 	ListReleases(ctx context.Context, request ListReleasesRequestObject) (ListReleasesResponseObject, error)
+	// DeleteSession Sign out
+	// (DELETE /api/v1alpha1/session)
+	DeleteSession(ctx context.Context, request DeleteSessionRequestObject) (DeleteSessionResponseObject, error)
+	// CreateSession Sign in with a one-time code or a token
+	// (POST /api/v1alpha1/session)
+	CreateSession(ctx context.Context, request CreateSessionRequestObject) (CreateSessionResponseObject, error)
 	// GetState Get the state of the cluster and of its upgrade
 	// (GET /api/v1alpha1/state)
 	GetState(ctx context.Context, request GetStateRequestObject) (GetStateResponseObject, error)
@@ -1417,6 +2158,32 @@ type strictHandler struct {
 	options     StrictHTTPServerOptions
 }
 
+// ListAudit operation middleware
+func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams) {
+	var request ListAuditRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAudit(ctx, request.(ListAuditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAudit")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
+		if err := validResponse.VisitListAuditResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetEvents operation middleware
 func (sh *strictHandler) GetEvents(w http.ResponseWriter, r *http.Request, params GetEventsParams) {
 	var request GetEventsRequestObject
@@ -1436,6 +2203,30 @@ func (sh *strictHandler) GetEvents(w http.ResponseWriter, r *http.Request, param
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetEventsResponseObject); ok {
 		if err := validResponse.VisitGetEventsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetMe operation middleware
+func (sh *strictHandler) GetMe(w http.ResponseWriter, r *http.Request) {
+	var request GetMeRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMe(ctx, request.(GetMeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMe")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetMeResponseObject); ok {
+		if err := validResponse.VisitGetMeResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -1520,6 +2311,65 @@ func (sh *strictHandler) GetOperation(w http.ResponseWriter, r *http.Request, na
 	}
 }
 
+// AbortOperation operation middleware
+func (sh *strictHandler) AbortOperation(w http.ResponseWriter, r *http.Request, name Name) {
+	var request AbortOperationRequestObject
+
+	request.Name = name
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AbortOperation(ctx, request.(AbortOperationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AbortOperation")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AbortOperationResponseObject); ok {
+		if err := validResponse.VisitAbortOperationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ApproveOperation operation middleware
+func (sh *strictHandler) ApproveOperation(w http.ResponseWriter, r *http.Request, name Name) {
+	var request ApproveOperationRequestObject
+
+	request.Name = name
+
+	var body ApproveOperationJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ApproveOperation(ctx, request.(ApproveOperationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ApproveOperation")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ApproveOperationResponseObject); ok {
+		if err := validResponse.VisitApproveOperationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListOperationNodes operation middleware
 func (sh *strictHandler) ListOperationNodes(w http.ResponseWriter, r *http.Request, name Name, params ListOperationNodesParams) {
 	var request ListOperationNodesRequestObject
@@ -1547,6 +2397,84 @@ func (sh *strictHandler) ListOperationNodes(w http.ResponseWriter, r *http.Reque
 	}
 }
 
+// PauseOperation operation middleware
+func (sh *strictHandler) PauseOperation(w http.ResponseWriter, r *http.Request, name Name) {
+	var request PauseOperationRequestObject
+
+	request.Name = name
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseOperation(ctx, request.(PauseOperationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseOperation")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PauseOperationResponseObject); ok {
+		if err := validResponse.VisitPauseOperationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResumeOperation operation middleware
+func (sh *strictHandler) ResumeOperation(w http.ResponseWriter, r *http.Request, name Name) {
+	var request ResumeOperationRequestObject
+
+	request.Name = name
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeOperation(ctx, request.(ResumeOperationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeOperation")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ResumeOperationResponseObject); ok {
+		if err := validResponse.VisitResumeOperationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RetryOperation operation middleware
+func (sh *strictHandler) RetryOperation(w http.ResponseWriter, r *http.Request, name Name) {
+	var request RetryOperationRequestObject
+
+	request.Name = name
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryOperation(ctx, request.(RetryOperationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryOperation")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RetryOperationResponseObject); ok {
+		if err := validResponse.VisitRetryOperationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListReleases operation middleware
 func (sh *strictHandler) ListReleases(w http.ResponseWriter, r *http.Request) {
 	var request ListReleasesRequestObject
@@ -1564,6 +2492,61 @@ func (sh *strictHandler) ListReleases(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListReleasesResponseObject); ok {
 		if err := validResponse.VisitListReleasesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteSession operation middleware
+func (sh *strictHandler) DeleteSession(w http.ResponseWriter, r *http.Request) {
+	var request DeleteSessionRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSession(ctx, request.(DeleteSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSession")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteSessionResponseObject); ok {
+		if err := validResponse.VisitDeleteSessionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSession operation middleware
+func (sh *strictHandler) CreateSession(w http.ResponseWriter, r *http.Request) {
+	var request CreateSessionRequestObject
+
+	var body CreateSessionJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSession(ctx, request.(CreateSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSession")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateSessionResponseObject); ok {
+		if err := validResponse.VisitCreateSessionResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

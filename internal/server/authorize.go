@@ -1,0 +1,189 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/refit-dev/refit/internal/engine/operations"
+	"github.com/refit-dev/refit/internal/server/access"
+	"github.com/refit-dev/refit/internal/server/api"
+	"github.com/refit-dev/refit/internal/server/audit"
+	"github.com/refit-dev/refit/internal/server/problem"
+	"github.com/refit-dev/refit/internal/server/protect"
+)
+
+const (
+	requestsPerSecond = 20
+	requestsAtOnce    = 60
+	signInsPerMinute  = 5
+
+	// reviewInterval is the time between two reviews of a caller who follows events.
+	reviewInterval = time.Minute
+)
+
+// cookieName is bound to this host, to TLS and to all paths by its prefix.
+const cookieName = "__Host-refit"
+
+// caller is who sent a request, and the route.
+type caller struct {
+	access.Principal
+	permission permission
+	detail     string // for the audit log
+}
+
+type callerKey struct{}
+
+// callerOf returns who sent a request. Only public routes have none.
+func callerOf(ctx context.Context) *caller {
+	c, _ := ctx.Value(callerKey{}).(*caller)
+	if c == nil {
+		c = &caller{}
+	}
+	return c
+}
+
+// authorize admits a caller to a route, or refuses the request.
+func (s *Server) authorize(next api.StrictHandlerFunc, operationID string) api.StrictHandlerFunc {
+	return func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error) {
+		needed, found := permissions[operationID]
+		if !found {
+			return nil, problem.New(http.StatusForbidden, problem.Forbidden, "The route has no permission.")
+		}
+		c := &caller{permission: needed}
+		ctx = context.WithValue(ctx, callerKey{}, c)
+		answer, err := s.handle(ctx, c, w, r, request, next)
+		if needed.writes || needed.audited {
+			if logged := s.record(ctx, c, operationID, r.PathValue("name"), err); logged != nil {
+				return nil, logged
+			}
+		}
+		return answer, err
+	}
+}
+
+func (s *Server) handle(ctx context.Context, c *caller, w http.ResponseWriter, r *http.Request, request any, next api.StrictHandlerFunc) (any, error) {
+	if err := s.admit(ctx, c, r); err != nil {
+		return nil, err
+	}
+	if c.permission.writes {
+		if err := s.writable(); err != nil {
+			return nil, err
+		}
+	}
+	return next(ctx, w, r, request)
+}
+
+// admit finds out who the caller is, and whether the caller has the permissions of the route.
+func (s *Server) admit(ctx context.Context, c *caller, r *http.Request) error {
+	if c.permission.public {
+		return s.limit(s.requests, "address "+protect.Remote(ctx))
+	}
+	var err error
+	if c.Principal, err = s.authenticate(ctx, r); err != nil {
+		return err
+	}
+	if err := s.limit(s.requests, "caller "+c.ID()); err != nil {
+		return err
+	}
+	return s.gate.Allow(ctx, c.Principal, c.permission.needs...)
+}
+
+func (s *Server) authenticate(ctx context.Context, r *http.Request) (access.Principal, error) {
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, token, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "Bearer") || token == "" {
+			return access.Principal{}, access.ErrUnauthenticated
+		}
+		return s.gate.Token(ctx, token, func() error { return s.limit(s.requests, "address "+protect.Remote(ctx)) })
+	}
+	cookie, err := r.Cookie(cookieName)
+	if err != nil {
+		return access.Principal{}, access.ErrUnauthenticated
+	}
+	return s.gate.Session(ctx, cookie.Value)
+}
+
+// limit counts a request of a client.
+func (s *Server) limit(limits *protect.Limits, client string) error {
+	if after, ok := limits.Allow(client, s.options.Cluster.Now()); !ok {
+		return problem.New(http.StatusTooManyRequests, problem.RateLimited, "There are too many requests.").After(after)
+	}
+	return nil
+}
+
+// mayContinue repeats the review of a caller who follows events.
+func (s *Server) mayContinue(ctx context.Context) error {
+	c := callerOf(ctx)
+	if err := s.gate.Repeat(ctx, c.Principal); err != nil {
+		return s.unlessUnreachable(err)
+	}
+	return s.unlessUnreachable(s.gate.Allow(ctx, c.Principal, c.permission.needs...))
+}
+
+// unlessUnreachable drops an error that says only that nobody can be reviewed now: who follows events
+// was admitted.
+func (s *Server) unlessUnreachable(err error) error {
+	if errors.Is(err, access.ErrUnreachable) {
+		return nil
+	}
+	return err
+}
+
+// writable fails while the API server is unreachable. Writes are never queued.
+func (s *Server) writable() (err error) {
+	s.mirror.Read(func(c *operations.Copy) {
+		if !c.API.UnreachableSince.IsZero() {
+			err = s.unreachable(c)
+		}
+	})
+	return err
+}
+
+// problemOf returns the problem of an error of the gate or of the API server.
+func (s *Server) problemOf(err error) *problem.Error {
+	if is, ok := errors.AsType[*problem.Error](err); ok {
+		return is
+	}
+	if missing, ok := errors.AsType[*access.ForbiddenError](err); ok {
+		return problem.Newf(http.StatusForbidden, problem.Forbidden, "%s may not %s.", missing.User, missing.Missing).
+			With("Ask an administrator for a role of Refit with this permission, such as the ClusterRole refit-viewer")
+	}
+	switch {
+	case errors.Is(err, access.ErrUnauthenticated):
+		return problem.New(http.StatusUnauthorized, problem.Unauthenticated, "The request has no valid credentials.").
+			With("Sign in, or send a token that the API server accepts as a bearer token")
+	case errors.Is(err, access.ErrUnreachable), operations.Unanswered(err) && isOfAPIServer(err):
+		var out *problem.Error
+		s.mirror.Read(func(c *operations.Copy) { out = s.unreachable(c) })
+		return out
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "reviews."):
+		return problem.New(http.StatusForbidden, problem.Forbidden, "The server may not review tokens and permissions of other users.").
+			With("Sign in with the one-time code, or start the server with credentials that may create TokenReviews and SubjectAccessReviews")
+	}
+	return problem.Of(fromAPIServer(err))
+}
+
+// record writes the audit log. A request that cannot be recorded is not answered.
+func (s *Server) record(ctx context.Context, c *caller, operationID, object string, err error) error {
+	entry := audit.Entry{
+		RequestID: problem.RequestID(ctx), User: c.User.Name, Remote: protect.Remote(ctx), Action: operationID,
+		Object: object, Result: strconv.Itoa(http.StatusOK), Detail: c.detail,
+	}
+	if err != nil {
+		p := s.problemOf(err)
+		entry.Result, entry.Detail = strconv.Itoa(p.Status)+" "+p.Code, cmp.Or(c.detail, p.Detail)
+	}
+	if err := s.audit.Write(entry); err != nil {
+		s.log.Error("cannot write the audit log", "requestId", entry.RequestID, "error", err)
+		return problem.New(http.StatusInternalServerError, problem.Internal, "The server cannot write its audit log.").
+			With("Free disk space in the directory of the server")
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/refit-dev/refit/internal/engine/operations"
+	"github.com/refit-dev/refit/internal/server/access"
+	"github.com/refit-dev/refit/internal/server/problem"
+)
+
+// callers makes clients with the credentials of callers. They share connections.
+type callers struct {
+	cluster   *operations.Cluster
+	anonymous *rest.Config
+}
+
+func newCallers(options Options) (*callers, error) {
+	config := rest.AnonymousClientConfig(options.Config)
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect to the API server: %w", err)
+	}
+	return &callers{cluster: options.Cluster, anonymous: &rest.Config{Host: config.Host, APIPath: config.APIPath, UserAgent: "refit-serve", Transport: transport}}, nil
+}
+
+// of returns the cluster with the credentials of a caller.
+func (c *callers) of(p access.Principal) (*operations.Cluster, error) {
+	if p.Own {
+		return c.cluster, nil
+	}
+	config := rest.CopyConfig(c.anonymous)
+	config.BearerToken = p.Token
+	objects, err := operations.NewClient(config)
+	if err != nil {
+		return nil, err
+	}
+	own := *c.cluster
+	own.Client = objects
+	return &own, nil
+}
+
+// isOfAPIServer reports whether an error is that of a request to the API server.
+func isOfAPIServer(err error) bool {
+	if _, is := errors.AsType[*url.Error](err); is {
+		return true
+	}
+	if _, is := errors.AsType[net.Error](err); is {
+		return true
+	}
+	status := apierrors.APIStatus(nil)
+	return errors.As(err, &status)
+}
+
+// fromAPIServer turns a refusal of the API server into a problem. Other errors stay.
+func fromAPIServer(err error) error {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return err
+	}
+	detail := status.Status().Message
+	switch {
+	case apierrors.IsForbidden(err):
+		return problem.New(http.StatusForbidden, problem.Forbidden, detail).With("Ask an administrator for a role of Refit with this permission")
+	case apierrors.IsUnauthorized(err):
+		return access.ErrUnauthenticated
+	case apierrors.IsNotFound(err):
+		return problem.New(http.StatusNotFound, problem.NotFound, detail)
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return problem.New(http.StatusConflict, problem.Conflict, detail).With("Read the object again, then retry")
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		p := problem.New(http.StatusUnprocessableEntity, problem.Invalid, detail)
+		if details := status.Status().Details; details != nil {
+			for _, cause := range details.Causes {
+				p.At(pointerOf(cause), cause.Message)
+			}
+		}
+		return p
+	}
+	return err
+}
+
+// pointerOf is the JSON pointer of a field such as spec.pools[0].maxUnavailable.
+func pointerOf(cause metav1.StatusCause) string {
+	return "#/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(cause.Field)
+}

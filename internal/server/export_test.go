@@ -1,0 +1,7 @@
+package server
+
+// Publish publishes an event, for tests of the package from outside.
+func (s *Server) Publish(kind string, data []byte) { s.ring.Publish(kind, data) }
+
+// Streams is the number of clients that stay.
+func (s *Server) Streams() int64 { return s.streams.Load() }

@@ -1,0 +1,245 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/engine/operations"
+	"github.com/refit-dev/refit/internal/server/access"
+	"github.com/refit-dev/refit/internal/server/api"
+	"github.com/refit-dev/refit/internal/server/audit"
+	"github.com/refit-dev/refit/internal/server/lastknown"
+	"github.com/refit-dev/refit/internal/server/problem"
+	"github.com/refit-dev/refit/internal/server/protect"
+	"github.com/refit-dev/refit/internal/server/stream"
+)
+
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 32 << 10
+	// shutdownTimeout is how long requests in progress may take once the server ends.
+	shutdownTimeout = 5 * time.Second
+	// saveInterval is the time between two writes of the last known state while it changes, and
+	// confirmInterval while only its age does.
+	saveInterval    = 10 * time.Second
+	confirmInterval = time.Minute
+)
+
+// Options configure a server.
+type Options struct {
+	// Cluster is the cluster, with a client that has the server's own credentials.
+	Cluster *operations.Cluster
+	// Config connects to the API server. Clients of callers have their own credentials.
+	Config *rest.Config
+	// Directory keeps the last known state and the audit log. Its path is absolute.
+	Directory string
+	// Hosts are the names and addresses that the server answers for.
+	Hosts []string
+	// OneTimeCodes allows sessions with the server's own credentials, for the person who has started
+	// the server.
+	OneTimeCodes bool
+	Log          *slog.Logger
+	// Outages explains outages of the API server; nil if nothing can.
+	Outages Outages
+}
+
+// Server is the HTTP API.
+type Server struct {
+	options   Options
+	log       *slog.Logger
+	boot      string // the id of this run
+	mirror    *operations.Mirror
+	documents *documents
+	ring      *stream.Ring
+	publisher *publisher
+	gate      *access.Gate
+	codes     *access.Codes
+	callers   *callers
+	audit     *audit.Log
+	file      *lastknown.File
+	handler   http.Handler
+
+	requests, signIns *protect.Limits
+	streams           atomic.Int64
+	ending            chan struct{} // closed when the server ends
+	end               sync.Once
+
+	saving sync.Mutex
+	dirty  atomic.Bool // the state has changed since it was saved
+	saved  time.Time   // guarded by saving
+}
+
+// New returns a server. It fails if a route has no permission.
+func New(options Options) (*Server, error) {
+	if err := durable.MkdirAll(options.Directory, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot create the directory of the server: %w", err)
+	}
+	log, err := audit.Open(options.Directory, options.Cluster.Now)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		options: options, log: options.Log, boot: rand.Text()[:12], audit: log, codes: access.NewCodes(options.Cluster.Now),
+		file:      &lastknown.File{Directory: options.Directory, Cluster: options.Cluster.Name, Server: options.Config.Host},
+		documents: &documents{cluster: options.Cluster.Name, command: options.Cluster.Command, now: options.Cluster.Now, outages: options.Outages},
+		requests:  protect.NewLimits(requestsPerSecond, requestsAtOnce), signIns: protect.NewLimits(signInsPerMinute/60.0, signInsPerMinute),
+		ending: make(chan struct{}),
+	}
+	s.ring = stream.New(s.boot)
+	s.publisher = newPublisher(s.documents, s.ring)
+	s.gate = access.NewGate(&access.Reviews{Client: options.Cluster.Client}, options.Cluster.Now, operations.Unanswered)
+	if s.callers, err = newCallers(options); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	last, err := s.file.Load()
+	if err != nil {
+		s.log.Warn("the last known state is ignored", "error", err)
+	}
+	s.mirror = operations.NewMirror(options.Cluster, last)
+	s.mirror.Describe, s.mirror.Changed = artifact.Listed, s.changed
+	if s.handler, err = s.routes(); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return s, nil
+}
+
+// routes returns the handler of all routes.
+func (s *Server) routes() (http.Handler, error) {
+	if err := permissions.complete(); err != nil {
+		return nil, err
+	}
+	strict := api.NewStrictHandlerWithOptions(s, []api.StrictMiddlewareFunc{s.authorize}, api.StrictHTTPServerOptions{
+		RequestErrorHandlerFunc: badRequest, ResponseErrorHandlerFunc: s.failed,
+	})
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		problem.Write(w, r, problem.Newf(http.StatusNotFound, problem.NotFound, "There is no %s.", r.URL.Path).With("GET /openapi.yaml describes the API"))
+	})
+	routed := api.HandlerWithOptions(strict, api.StdHTTPServerOptions{BaseRouter: mux, ErrorHandlerFunc: badRequest})
+	return protect.Handler(withRemote(routed), s.options.Hosts, s.log), nil
+}
+
+func withRemote(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(protect.WithRemote(r.Context(), r.RemoteAddr)))
+	})
+}
+
+// badRequest answers a request that does not match the description of the API.
+func badRequest(w http.ResponseWriter, r *http.Request, err error) {
+	p := problem.Of(err)
+	if p.Code == problem.Internal {
+		p = problem.Newf(http.StatusBadRequest, problem.BadRequest, "The request does not match the API: %s.", err).With("GET /openapi.yaml describes the API")
+	}
+	problem.Write(w, r, p)
+}
+
+// failed answers a request that a handler rejects or could not handle.
+func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
+	p := s.problemOf(err)
+	if p.Code == problem.Internal && r.Context().Err() == nil {
+		s.log.Error("a request failed", "requestId", problem.RequestID(r.Context()), "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	problem.Write(w, r, p)
+}
+
+// Handler is the handler of all routes, for tests.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// NewCode returns a one-time code to sign in with.
+func (s *Server) NewCode() string { return s.codes.Issue() }
+
+// Run serves until the context ends.
+func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Config) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	var background sync.WaitGroup
+	background.Go(func() { s.mirror.Run(running) })
+	background.Go(func() { s.keep(running) })
+	web := &http.Server{
+		Handler: s.handler, TLSConfig: config, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	background.Go(func() { failed <- web.ServeTLS(listener, "", "") })
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	s.end.Do(func() { close(s.ending) }) // streams and waits end
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	if web.Shutdown(limited) != nil {
+		_ = web.Close() // requests that take longer
+	}
+	stop()
+	background.Wait()
+	s.save()
+	return errors.Join(err, s.audit.Close())
+}
+
+// changed publishes a batch of changes. It saves the state when an outage begins.
+func (s *Server) changed(changes operations.Changes) {
+	var err error
+	down := false
+	s.mirror.Read(func(c *operations.Copy) {
+		err = s.publisher.publish(c, changes)
+		down = changes.API && !c.API.Reachable()
+	})
+	if err != nil {
+		s.log.Error("cannot publish a change", "error", err)
+	}
+	if s.dirty.Store(true); down {
+		s.save()
+	}
+}
+
+// keep saves the state from time to time.
+func (s *Server) keep(ctx context.Context) {
+	ticker := time.NewTicker(saveInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if s.dirty.Load() || s.savedBefore(confirmInterval) {
+				s.save()
+			}
+		}
+	}
+}
+
+func (s *Server) savedBefore(age time.Duration) bool {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	return time.Since(s.saved) >= age
+}
+
+// save writes the last known state.
+func (s *Server) save() {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	s.dirty.Store(false)
+	s.saved = time.Now()
+	var state operations.Copy
+	s.mirror.Read(func(c *operations.Copy) { state = c.Clone() }) // the disk must not delay the copy
+	if err := s.file.Save(&state); err != nil {
+		s.log.Warn("cannot keep the last known state", "error", err)
+	}
+}
