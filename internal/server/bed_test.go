@@ -34,8 +34,8 @@ import (
 // wait is the longest that a test waits for anything.
 const wait = 20 * time.Second
 
-// bed is a running server and its cluster, whose users are their tokens: viewer, viewer-1 and so on may list, approver
-// may do everything, and nobody else may do anything.
+// bed is a running server and its cluster, whose users are their tokens: viewer, viewer-1 and so on
+// may list, approver may do everything, and nobody else may do anything.
 type bed struct {
 	*server.Server
 	objects client.WithWatch
@@ -93,7 +93,8 @@ func newBed(t *testing.T, objects ...client.Object) *bed {
 	return startBed(t, operationstest.NewClient(t, objects...), t.TempDir(), false)
 }
 
-// startBed starts a server with the state in a directory. The API server may be down from the start.
+// startBed starts a server with the state in a directory. The API server may be down from the
+// start.
 func startBed(t *testing.T, objects client.WithWatch, directory string, down bool) *bed {
 	t.Helper()
 	b := &bed{objects: objects, down: &atomic.Bool{}, dir: directory}

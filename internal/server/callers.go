@@ -29,7 +29,8 @@ func newCallers(options Options) (*callers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to the API server: %w", err)
 	}
-	return &callers{cluster: options.Cluster, anonymous: &rest.Config{Host: config.Host, APIPath: config.APIPath, UserAgent: "refit-serve", Transport: transport}}, nil
+	anonymous := &rest.Config{Host: config.Host, APIPath: config.APIPath, UserAgent: "refit-serve", Transport: transport}
+	return &callers{cluster: options.Cluster, anonymous: anonymous}, nil
 }
 
 // of returns the cluster with the credentials of a caller.

@@ -23,8 +23,8 @@ type documents struct {
 
 // Outages explains outages of the API server.
 type Outages interface {
-	// Explain returns whether the upgrade explains that the API server is unreachable, or nil if that
-	// is unknown.
+	// Explain returns whether the upgrade explains that the API server is unreachable, or nil if
+	// that is unknown.
 	Explain(c *operations.Copy, now time.Time) *api.Outage
 }
 

@@ -16,8 +16,8 @@ import (
 const (
 	// maxStreams is the maximum number of streams of events and of waits.
 	maxStreams = 500
-	// heartbeatInterval is the time between two heartbeats. They are events, because a page does not
-	// see comments.
+	// heartbeatInterval is the time between two heartbeats. They are events, because a page does
+	// not see comments.
 	heartbeatInterval = 5 * time.Second
 	// writeTimeout is how long a client may take to receive an event.
 	writeTimeout = 5 * time.Second

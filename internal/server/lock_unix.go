@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock locks a directory for this process, until it ends or calls unlock. Two servers would break the
-// chain of the audit log.
+// lock locks a directory for this process, until it ends or calls unlock. Two servers would break
+// the chain of the audit log.
 func lock(directory string) (unlock func(), err error) {
 	file, err := os.OpenFile(filepath.Join(directory, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -19,8 +19,8 @@ type permission struct {
 	public bool
 	// needs are the permissions in the cluster. A caller without one of them is refused.
 	needs []access.Attributes
-	// writes are requests to the API server with the credentials of the caller: it decides again. They
-	// fail while it is unreachable, and are in the audit log.
+	// writes are requests to the API server with the credentials of the caller: it decides again.
+	// They fail while it is unreachable, and are in the audit log.
 	writes bool
 	// audited routes are in the audit log although they write nothing.
 	audited bool

@@ -78,8 +78,8 @@ func (p *publisher) hash(document any) (uint64, error) {
 	return maphash.Bytes(p.seed, data), err
 }
 
-// publishAPI publishes that the API server became reachable or unreachable, and changes of the reason
-// for that.
+// publishAPI publishes that the API server became reachable or unreachable, and changes of the
+// reason for that.
 func (p *publisher) publishAPI(c *operations.Copy) error {
 	link := p.documents.apiServer(c)
 	lasting := link
@@ -102,8 +102,8 @@ func (p *publisher) publishState(c *operations.Copy) error {
 	return p.send(eventState, state)
 }
 
-// publishOperations publishes the progress of operations that have changed, and of the active one if
-// an order has: its progress depends on them.
+// publishOperations publishes the progress of operations that have changed, and of the active one
+// if an order has: its progress depends on them.
 func (p *publisher) publishOperations(c *operations.Copy, changes operations.Changes) error {
 	names := map[string]bool{}
 	for name := range changes.Operations {
@@ -159,8 +159,8 @@ func (p *publisher) publishNodes(c *operations.Copy, changes operations.Changes)
 	return nil
 }
 
-// affected returns the nodes whose rows may have changed: those that have changed, those that became
-// active or are no longer, or all if another part of the operation has changed.
+// affected returns the nodes whose rows may have changed: those that have changed, those that
+// became active or are no longer, or all if another part of the operation has changed.
 func (p *publisher) affected(c *operations.Copy, u *refitv1alpha1.ClusterUpgrade, changes operations.Changes) []string {
 	names := changes.Nodes
 	about, plan, active := operationName(u), "", []string(nil)
@@ -201,7 +201,9 @@ func planOf(u *refitv1alpha1.ClusterUpgrade) string {
 }
 
 // changedRows returns the rows that differ from the ones that were published.
-func (p *publisher) changedRows(c *operations.Copy, u *refitv1alpha1.ClusterUpgrade, names []string) (changed []cliv1alpha1.NodeRow, removed []string, err error) {
+func (p *publisher) changedRows(
+	c *operations.Copy, u *refitv1alpha1.ClusterUpgrade, names []string,
+) (changed []cliv1alpha1.NodeRow, removed []string, err error) {
 	changed, removed = []cliv1alpha1.NodeRow{}, []string{}
 	for _, name := range names {
 		if _, exists := c.Nodes[name]; !exists {

@@ -44,8 +44,8 @@ func (s *Server) GetOpenapi(context.Context, api.GetOpenapiRequestObject) (api.G
 	return api.GetOpenapi200ApplicationYamlResponse{Body: bytes.NewReader(openapi.OpenAPI), ContentLength: int64(len(openapi.OpenAPI))}, nil
 }
 
-// read calls a function with the copy. It fails if nothing was read from the cluster yet, in this run
-// of the server or an earlier one.
+// read calls a function with the copy. It fails if nothing was read from the cluster yet, in this
+// run of the server or an earlier one.
 func (s *Server) read(build func(*operations.Copy) error) (err error) {
 	s.mirror.Read(func(c *operations.Copy) {
 		if err = s.readable(c); err == nil {

@@ -49,8 +49,8 @@ type Options struct {
 	Directory string
 	// Hosts are the names and addresses that the server answers for.
 	Hosts []string
-	// OneTimeCodes allows sessions with the server's own credentials, for the person who has started
-	// the server.
+	// OneTimeCodes allows sessions with the server's own credentials, for the person who has
+	// started the server.
 	OneTimeCodes bool
 	Log          *slog.Logger
 	// Outages explains outages of the API server; nil if nothing can.

@@ -21,14 +21,16 @@ func (s *Server) CreateSession(ctx context.Context, request api.CreateSessionReq
 	secret, p, err := s.signIn(ctx, request.Body)
 	switch {
 	case errors.Is(err, access.ErrTooManySessions):
-		return nil, problem.New(http.StatusTooManyRequests, problem.RateLimited, "The server has too many sessions.").With("Sign out elsewhere, or restart the server")
+		return nil, problem.New(http.StatusTooManyRequests, problem.RateLimited, "The server has too many sessions.").
+			With("Sign out elsewhere, or restart the server")
 	case err != nil:
 		return nil, err
 	}
 	me, err := s.me(ctx, p)
 	c := callerOf(ctx)
 	c.Principal, c.detail = p, string(me.Method)
-	return &signedIn{CreateSession201JSONResponse: api.CreateSession201JSONResponse(me), secret: secret, maxAge: int(p.Expires.Sub(s.options.Cluster.Now()).Seconds())}, err
+	left := p.Expires.Sub(s.options.Cluster.Now())
+	return &signedIn{CreateSession201JSONResponse: api.CreateSession201JSONResponse(me), secret: secret, maxAge: int(left.Seconds())}, err
 }
 
 func (s *Server) signIn(ctx context.Context, credentials *api.SignIn) (secret string, p access.Principal, err error) {

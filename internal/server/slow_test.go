@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A client that reads nothing is dropped after the deadline of a write. Another one gets every event
-// meanwhile.
+// A client that reads nothing is dropped after the deadline of a write. Another one gets every
+// event meanwhile.
 func TestASlowClientIsDroppedAndDelaysNobody(t *testing.T) {
 	b := newBed(t).current(t)
 	raw, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(b.url, "https://"))

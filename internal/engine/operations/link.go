@@ -42,8 +42,8 @@ type copied struct {
 	end   func(read time.Time)
 	// change is an event of the watch that follows.
 	change func(object client.Object, deleted bool)
-	// failed is a list that failed at this time, and stale the end of a watch; nil if nobody needs to
-	// know.
+	// failed is a list that failed at this time, and stale the end of a watch; nil if nobody needs
+	// to know.
 	failed func(at time.Time, err error)
 	stale  func()
 }

@@ -90,7 +90,8 @@ func NewCopy() Copy {
 	}
 }
 
-// NewMirror returns a mirror that starts with a copy, such as the last known one of another process.
+// NewMirror returns a mirror that starts with a copy, such as the last known one of another
+// process.
 func NewMirror(c *Cluster, start Copy) *Mirror {
 	m := &Mirror{Cluster: c, copy: start, changes: newChanges(), current: map[string]bool{}, wake: make(chan struct{}, 1)}
 	for _, p := range parts {

@@ -11,8 +11,8 @@ const (
 	codeValidFor = 10 * time.Minute
 )
 
-// Codes are one-time codes, which start a session without other credentials. They are for the person
-// who has started the server.
+// Codes are one-time codes, which start a session without other credentials. They are for the
+// person who has started the server.
 type Codes struct {
 	now func() time.Time
 

@@ -10,8 +10,8 @@ import (
 // Principal is a caller whose identity is known.
 type Principal struct {
 	User User
-	// Token are the credentials for writes. It is empty if the caller acts with the credentials of the
-	// server.
+	// Token are the credentials for writes. It is empty if the caller acts with the credentials of
+	// the server.
 	Token string
 	// Own is true for a session that a one-time code started: it acts with the credentials of the
 	// server, which are those of the person who has started it.

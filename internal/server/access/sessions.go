@@ -87,8 +87,8 @@ func (s *sessions) end(k key) {
 	delete(s.open, k)
 }
 
-// expiryOf returns when a token expires by its own claim, or zero. The claim is not verified: it only
-// shortens a session.
+// expiryOf returns when a token expires by its own claim, or zero. The claim is not verified: it
+// only shortens a session.
 func expiryOf(token string) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -1,6 +1,6 @@
 // Package audit writes and verifies the audit log: a line of JSON for each sign-in and each write,
-// durable before the caller is answered. Each line has the hash of the line before, so that a change
-// of an earlier line shows.
+// durable before the caller is answered. Each line has the hash of the line before, so that a
+// change of an earlier line shows.
 package audit
 
 import (
@@ -58,8 +58,8 @@ type Log struct {
 	broken   error  // why the chain is broken, nil if it is not
 }
 
-// Open opens the log in a directory, whose path is absolute. A line that a crash cut off is removed.
-// A log whose chain is broken is continued, and reports it.
+// Open opens the log in a directory, whose path is absolute. A line that a crash cut off is
+// removed. A log whose chain is broken is continued, and reports it.
 func Open(directory string, now func() time.Time) (*Log, error) {
 	l := &Log{path: filepath.Join(directory, fileName), now: now}
 	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_RDWR, mode)

@@ -61,8 +61,8 @@ func Files(certificate, key string, now func() time.Time, failed func(error)) (*
 	return s, nil
 }
 
-// Own provides a certificate of the server's own for these hosts. It is created in a directory, whose
-// path is absolute, and replaced before it ends or when the hosts change.
+// Own provides a certificate of the server's own for these hosts. It is created in a directory,
+// whose path is absolute, and replaced before it ends or when the hosts change.
 func Own(directory string, hosts []string, now func() time.Time) (*Source, error) {
 	s := &Source{certificate: filepath.Join(directory, certificateFile), key: filepath.Join(directory, keyFile), now: now, failed: func(error) {}}
 	err := s.load()

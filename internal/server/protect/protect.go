@@ -1,6 +1,6 @@
-// Package protect has what every request passes before a route handles it: an id, the hosts that the
-// server answers for, the origins that may send writes, the size of bodies, and the headers of every
-// answer.
+// Package protect has what every request passes before a route handles it: an id, the hosts that
+// the server answers for, the origins that may send writes, the size of bodies, and the headers of
+// every answer.
 package protect
 
 import (
@@ -37,8 +37,8 @@ var headers = map[string]string{
 	"X-Frame-Options":              "DENY",
 }
 
-// Handler protects a handler. Hosts are the names and addresses that the server answers for, without
-// ports.
+// Handler protects a handler. Hosts are the names and addresses that the server answers for,
+// without ports.
 func Handler(next http.Handler, hosts []string, log *slog.Logger) http.Handler {
 	for _, protect := range []func(http.Handler) http.Handler{
 		bodies, origins, allow(hosts), answers, recovered(log), identified, // the last is the first that a request passes
@@ -69,7 +69,8 @@ func recovered(log *slog.Logger) func(http.Handler) http.Handler {
 				if err, is := cause.(error); is && errors.Is(err, http.ErrAbortHandler) {
 					panic(cause)
 				}
-				log.Error("a handler panicked", "requestId", problem.RequestID(r.Context()), "path", r.URL.Path, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+				log.Error("a handler panicked", "requestId", problem.RequestID(r.Context()), "path", r.URL.Path, "cause", fmt.Sprint(cause),
+					"stack", string(debug.Stack()))
 				problem.Write(w, r, errors.New("panic"))
 			}()
 			next.ServeHTTP(w, r)
@@ -87,8 +88,8 @@ func answers(next http.Handler) http.Handler {
 	})
 }
 
-// allow rejects requests for other hosts: a page of another site whose name resolves to this address
-// must not read anything.
+// allow rejects requests for other hosts: a page of another site whose name resolves to this
+// address must not read anything.
 func allow(hosts []string) func(http.Handler) http.Handler {
 	allowed := map[string]bool{}
 	for _, host := range hosts {
@@ -130,7 +131,7 @@ func bodies(next http.Handler) http.Handler {
 			problem.Write(w, r, problem.Newf(http.StatusRequestEntityTooLarge, problem.TooLarge, "The body of the request is larger than %d KiB.", MaxBody>>10))
 			return
 		}
-		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); r.ContentLength != 0 && kind != "application/json" && kind != "application/merge-patch+json" {
+		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); r.ContentLength != 0 && kind != "application/json" {
 			problem.Write(w, r, problem.New(http.StatusUnsupportedMediaType, problem.UnsupportedMedia, "The body of the request is not JSON.").
 				With("Set the header Content-Type: application/json"))
 			return

@@ -1,0 +1,223 @@
+//go:build apiserver
+
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	openapi "github.com/refit-dev/refit/api"
+	"github.com/refit-dev/refit/internal/server/api"
+)
+
+// document is the part of openapi.yaml that the tests read.
+type document struct {
+	Paths map[string]map[string]json.RawMessage `json:"paths"`
+}
+
+type route struct {
+	id, method, path string
+	Responses        map[string]struct {
+		Ref     string `json:"$ref"`
+		Content map[string]struct {
+			Schema struct {
+				Ref string `json:"$ref"`
+			} `json:"schema"`
+		} `json:"content"`
+	} `json:"responses"`
+}
+
+// routes returns the routes of openapi.yaml.
+func routes(t *testing.T) (out []route) {
+	t.Helper()
+	var d document
+	must(t, yaml.Unmarshal(openapi.OpenAPI, &d))
+	for path, methods := range d.Paths {
+		for method, content := range methods {
+			if method == "parameters" {
+				continue
+			}
+			r := route{method: strings.ToUpper(method), path: path}
+			var id struct {
+				OperationID string `json:"operationId"`
+			}
+			must(t, json.Unmarshal(content, &id))
+			must(t, json.Unmarshal(content, &r))
+			r.id = id.OperationID
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b route) int { return strings.Compare(a.id, b.id) })
+	return out
+}
+
+// compile returns the schemas of openapi.yaml. Objects have no other fields than theirs.
+func compile(t *testing.T) func(name string) *jsonschema.Schema {
+	t.Helper()
+	var d any
+	must(t, yaml.Unmarshal(openapi.OpenAPI, &d))
+	closed(d)
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	must(t, compiler.AddResource("openapi.json", d))
+	return func(ref string) *jsonschema.Schema {
+		schema, err := compiler.Compile("openapi.json" + ref)
+		must(t, err)
+		return schema
+	}
+}
+
+// closed forbids other fields in every schema of an object.
+func closed(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, is := v["properties"].(map[string]any); is && v["type"] == "object" {
+			v["additionalProperties"] = false
+		}
+		for _, inner := range v {
+			closed(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			closed(inner)
+		}
+	}
+}
+
+func validate(t *testing.T, schema *jsonschema.Schema, content []byte) {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(string(content)))
+	if err != nil {
+		t.Errorf("%v: %s", err, content)
+		return
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Errorf("%v\n%s", err, content)
+	}
+}
+
+const prefix = "/api/v1alpha1/"
+
+// who are the callers, in the order of the statuses below.
+var who = []string{"anonymous", "no role", "viewer", "operator", "approver", "expired", "revoked"}
+
+// answers are the statuses of each route for each caller. A route without a row fails the test.
+var answers = map[string]struct {
+	body     string
+	statuses []int
+}{
+	"GetHealthz": {"", []int{200, 200, 200, 200, 200, 200, 200}},
+	"GetReadyz":  {"", []int{200, 200, 200, 200, 200, 200, 200}},
+	"GetOpenapi": {"", []int{200, 200, 200, 200, 200, 200, 200}},
+
+	"CreateSession": {`{"code":"guessed"}`, []int{401, 401, 401, 401, 401, 429, 429}},
+	"DeleteSession": {"", []int{401, 204, 204, 204, 204, 401, 401}},
+	"GetMe":         {"", []int{401, 200, 200, 200, 200, 401, 401}},
+	"ListAudit":     {"", []int{401, 403, 403, 403, 200, 401, 401}},
+
+	"GetState":           {"", []int{401, 403, 200, 200, 200, 401, 401}},
+	"GetEvents":          {"", []int{401, 403, 200, 200, 200, 401, 401}},
+	"ListReleases":       {"", []int{401, 403, 200, 200, 200, 401, 401}},
+	"ListOperations":     {"", []int{401, 403, 200, 200, 200, 401, 401}},
+	"GetOperation":       {"", []int{401, 403, 200, 200, 200, 401, 401}},
+	"ListOperationNodes": {"", []int{401, 403, 200, 200, 200, 401, 401}},
+	"GetNode":            {"", []int{401, 403, 200, 200, 200, 401, 401}},
+
+	"PauseOperation":   {"", []int{401, 403, 403, 200, 200, 401, 401}},
+	"ResumeOperation":  {"", []int{401, 403, 403, 200, 200, 401, 401}},
+	"RetryOperation":   {"", []int{401, 403, 403, 200, 200, 401, 401}},
+	"ApproveOperation": {`{"plan":"` + hash + `"}`, []int{401, 403, 403, 403, 200, 401, 401}},
+	"AbortOperation":   {"", []int{401, 403, 403, 200, 200, 401, 401}},
+}
+
+// TestEveryRouteForEveryCaller sends each request of openapi.yaml as each caller, and validates
+// each answer against its schema. No answer has a secret.
+func TestEveryRouteForEveryCaller(t *testing.T) {
+	c := shared(t)
+	must(t, c.Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "canary", Namespace: namespace}, StringData: map[string]string{"password": "canary-secret"},
+	}))
+	c.node(t, "route-node")
+	tokens := map[string]string{
+		"no role": c.token(t, "norole", ""), "viewer": c.token(t, "viewer", "refit-viewer"),
+		"operator": c.token(t, "operator", "refit-operator"), "approver": c.token(t, "approver", "refit-approver"), "revoked": c.token(t, "revoked", "refit-approver"),
+	}
+	must(t, c.Delete(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "revoked", Namespace: namespace}}))
+	schemaOf, all := compile(t), routes(t)
+	names := map[string]string{}
+	for i, w := range who { // each caller has an upgrade: an abort cannot be undone
+		names[w] = "route-" + strconv.Itoa(i)
+		c.operation(t, names[w])
+	}
+	s := c.serve(t, t.TempDir()).current(t, tokens["viewer"])
+	expired := s.signIn(t, api.SignIn{Token: tokens["approver"]})
+	s.ahead.Store(int64(9 * time.Hour))
+	if len(answers) > len(all) {
+		t.Errorf("this test has %d routes, openapi.yaml %d", len(answers), len(all))
+	}
+	for i, w := range who {
+		slices.SortStableFunc(all, func(a, b route) int { return strings.Compare(last(a.id), last(b.id)) })
+		for _, r := range all {
+			t.Run(fmt.Sprintf("%s as %s", r.id, w), func(t *testing.T) {
+				row, found := answers[r.id]
+				if !found {
+					t.Fatalf("this test has no row for %s", r.id)
+				}
+				sent := request{method: r.method, path: strings.ReplaceAll(r.path, "{name}", names[w]), token: tokens[w], body: row.body}
+				if strings.HasPrefix(r.path, prefix+"nodes/") {
+					sent.path = prefix + "nodes/route-node"
+				}
+				if w == "expired" {
+					sent.cookie = expired
+				}
+				answer, body := s.send(t, sent)
+				if answer.StatusCode != row.statuses[i] {
+					t.Errorf("status is %d, want %d: %s", answer.StatusCode, row.statuses[i], body)
+				}
+				if strings.Contains(string(body), "canary") {
+					t.Errorf("the answer has a secret: %s", body)
+				}
+				checkAnswer(t, &r, schemaOf, answer, body)
+			})
+		}
+	}
+}
+
+// last sorts the route that ends an upgrade behind the others.
+func last(id string) string {
+	if id == "AbortOperation" {
+		return "~"
+	}
+	return id
+}
+
+// checkAnswer validates an answer against the schema of its route.
+func checkAnswer(t *testing.T, r *route, schemaOf func(string) *jsonschema.Schema, answer *http.Response, body []byte) {
+	t.Helper()
+	kind := answer.Header.Get("Content-Type")
+	if answer.StatusCode >= http.StatusBadRequest {
+		if kind != "application/problem+json" {
+			t.Errorf("the type of a problem is %q", kind)
+		}
+		validate(t, schemaOf("#/components/schemas/Problem"), body)
+		return
+	}
+	described, found := r.Responses[strconv.Itoa(answer.StatusCode)]
+	if !found {
+		t.Errorf("openapi.yaml does not describe the status %d", answer.StatusCode)
+	}
+	if ref := described.Content["application/json"].Schema.Ref; ref != "" {
+		validate(t, schemaOf(ref), body)
+	}
+}
