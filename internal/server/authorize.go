@@ -127,8 +127,8 @@ func (s *Server) mayContinue(ctx context.Context) error {
 	return s.unlessUnreachable(s.gate.Allow(ctx, c.Principal, c.permission.needs...))
 }
 
-// unlessUnreachable drops an error that says only that nobody can be reviewed now: who follows
-// events was admitted.
+// unlessUnreachable drops the error of a review without an answer: the caller follows events, so it
+// was admitted.
 func (s *Server) unlessUnreachable(err error) error {
 	if errors.Is(err, access.ErrUnreachable) {
 		return nil

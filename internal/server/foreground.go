@@ -153,7 +153,7 @@ func (f *Foreground) directory(cluster, host string) (string, error) {
 	return directory, nil
 }
 
-// stateDirectory is where the programs of a user keep their state.
+// stateDirectory is the directory for the state of commands, by the XDG specification.
 func stateDirectory() (string, error) {
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		return state, nil

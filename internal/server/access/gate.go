@@ -11,7 +11,7 @@ import (
 const (
 	allowFor = 30 * time.Second
 	denyFor  = 5 * time.Second
-	// maxAnswers bounds the cache. What does not fit is reviewed again.
+	// maxAnswers bounds the cache. Beyond that, the API server is queried again.
 	maxAnswers = 10_000
 )
 

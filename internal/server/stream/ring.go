@@ -1,6 +1,6 @@
 // Package stream keeps the last events of a server, so that each client reads them at its own pace
-// and resumes after an interruption. A client that is too slow misses events and is told so; it
-// never makes the server wait or remember more.
+// and resumes after an interruption. A client that is too slow misses events, and its stream ends;
+// it never makes the server wait or keep more.
 package stream
 
 import (
