@@ -22,7 +22,7 @@ var groups = []group{
 	{"inspect", "Inspect Commands:", []func(*app) *cobra.Command{newCheckCommand, newPlanCommand, newSnapshotCommand, newExplainCommand, newComponentsCommand}},
 	{"upgrade", "Upgrade Commands:", []func(*app) *cobra.Command{
 		newUpgradeCommand, newStatusCommand, newWatchCommand, newPauseCommand, newResumeCommand, newRetryCommand, newAbandonCommand, newAbortCommand,
-		newApproveCommand, newWaiveCommand, newKeepCommand, newSetCommand, newHistoryCommand,
+		newApproveCommand, newWaiveCommand, newKeepCommand, newSetCommand, newHistoryCommand, newServeCommand,
 	}},
 	{"backup", "Backup Commands:", []func(*app) *cobra.Command{newBackupCommand, newRehearseCommand, newRestoreCommand}},
 	{"setup", "Setup Commands:", []func(*app) *cobra.Command{newInstallCommand, newUninstallCommand, newReleaseCommand}},
