@@ -2,6 +2,9 @@ module github.com/refit-dev/refit
 
 go 1.26.0
 
+// Packages of npm may contain Go.
+ignore ./web/node_modules
+
 require (
 	filippo.io/age v1.3.2
 	github.com/ProtonMail/go-crypto v1.4.1

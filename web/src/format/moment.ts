@@ -1,0 +1,9 @@
+/** Formats a time in UTC to the second, as the CLI does, so that it matches the logs of hosts. */
+export function moment(time: string): string {
+  return new Date(time).toISOString().slice(0, 19).replace('T', ' ') + ' UTC'
+}
+
+/** The time of day in UTC. */
+export function timeOfDay(time: string): string {
+  return new Date(time).toISOString().slice(11, 19) + ' UTC'
+}

@@ -1,0 +1,35 @@
+import { Link } from 'react-router'
+import { useTranslation } from 'react-i18next'
+import type { State } from '../../api/documents.ts'
+import { CommandLine } from '../../components/command-line.tsx'
+import { Failures } from '../../components/failures.tsx'
+import { PhaseLabel } from '../../components/phase-label.tsx'
+import { useRoute } from '../../components/route.ts'
+import { Stages } from '../../components/stages.tsx'
+import { useFreshness } from '../../live/freshness.ts'
+import { Now } from '../upgrade/now.tsx'
+import { Times } from '../upgrade/times.tsx'
+
+/** The operation in progress in short, or the command that checks what an upgrade needs. */
+export function CurrentOperation({ state }: { state: State }) {
+  const { t } = useTranslation()
+  const route = useRoute()
+  const { asOf } = useFreshness(state)
+  const { operation } = state
+  if (!operation) {
+    return <p>{t('cluster.noOperation')} {t('cluster.start')} <CommandLine command="refit check" /></p>
+  }
+  const page = `/operations/${encodeURIComponent(operation.name)}`
+  return (
+    <div className="refit-stack">
+      <div className="refit-row">
+        <Link to={page} className="refit-operation-link">{route(operation)}</Link>
+        <PhaseLabel phase={operation.phase} />
+      </div>
+      <Times answer={{ ...state, operation }} asOf={asOf} />
+      <Failures operation={operation} allLink={`${page}?state=Failed#nodes`} />
+      <Now operation={operation} asOf={asOf} />
+      {!operation.ended && operation.stages.length > 0 && <Stages stages={operation.stages} />}
+    </div>
+  )
+}

@@ -1,0 +1,81 @@
+import { Button } from '@patternfly/react-core'
+import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { useTranslation } from 'react-i18next'
+import type { OperationList, PastOperation } from '../../api/documents.ts'
+import { PhaseLabel } from '../../components/phase-label.tsx'
+import { moment } from '../../format/moment.ts'
+import { stopwatch } from '../../format/stopwatch.ts'
+import { useFreshness } from '../../live/freshness.ts'
+
+const shownOperations = 10
+
+/** All operations, the newest first; the first ones until the user wants all. */
+export function HistoryTable({ operations: list }: { operations: OperationList }) {
+  const { t } = useTranslation()
+  const [all, setAll] = useState(false)
+  const { asOf } = useFreshness(list)
+  const { operations } = list
+  if (operations.length === 0) return <p>{t('cluster.noHistory')}</p>
+  return (
+    <>
+      <Table variant="compact" gridBreakPoint="grid-lg" aria-label={t('cluster.history')}>
+        <Thead>
+          <Tr>
+            <Th>{t('cluster.column.operation')}</Th>
+            <Th>{t('cluster.column.phase')}</Th>
+            <Th>{t('cluster.column.started')}</Th>
+            <Th>{t('cluster.column.duration')}</Th>
+            <Th>{t('cluster.column.nodes')}</Th>
+          </Tr>
+        </Thead>
+        <Tbody>
+          {(all ? operations : operations.slice(0, shownOperations)).map((past) => <Row key={past.name} past={past} asOf={asOf} />)}
+        </Tbody>
+      </Table>
+      {!all && operations.length > shownOperations && (
+        <Button variant="link" isInline onClick={() => setAll(true)}>{t('cluster.allOperations')}</Button>
+      )}
+    </>
+  )
+}
+
+function Row({ past, asOf }: { past: PastOperation; asOf: number }) {
+  const { t } = useTranslation()
+  const remarks = useRemarks()(past)
+  const end = past.ended && past.completionTime ? Date.parse(past.completionTime) : asOf
+  return (
+    <Tr>
+      <Td dataLabel={t('cluster.column.operation')} modifier="breakWord">
+        <Link to={`/operations/${encodeURIComponent(past.name)}`}>{past.name}</Link>
+        <div className="refit-muted">{[past.from, past.to].filter(Boolean).join(' → ')}</div>
+        {remarks && <div>{remarks}</div>}
+      </Td>
+      <Td dataLabel={t('cluster.column.phase')}><PhaseLabel phase={past.phase} compact /></Td>
+      <Td dataLabel={t('cluster.column.started')}>{moment(past.startTime)}</Td>
+      <Td dataLabel={t('cluster.column.duration')}>{stopwatch(end - Date.parse(past.startTime))}</Td>
+      <Td dataLabel={t('cluster.column.nodes')}>
+        {past.componentsOnly ? t('none') : t('of', { done: past.nodes.done, total: past.nodes.total })}
+      </Td>
+    </Tr>
+  )
+}
+
+function useRemarks() {
+  const { t } = useTranslation()
+  return (past: PastOperation) => [
+    past.componentsOnly ? t('cluster.remark.components') : '',
+    past.scope === 'ControlPlane' || past.scope === 'Workers' ? t(`cluster.remark.${past.scope}`) : '',
+    past.failed?.length ? t('cluster.remark.failed', { names: fold(past.failed) }) : '',
+    past.nodes.skipped > 0 ? t('cluster.remark.skipped', { count: past.nodes.skipped }) : '',
+  ].filter(Boolean).join('; ')
+}
+
+const fewNames = 6
+
+/** Joins names; of many, the first three and the last. */
+function fold(names: string[]): string {
+  if (names.length <= fewNames) return names.join(', ')
+  return `${names.slice(0, 3).join(', ')}, … ${names.at(-1) ?? ''}`
+}

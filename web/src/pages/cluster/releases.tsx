@@ -1,0 +1,24 @@
+import { Label } from '@patternfly/react-core'
+import { useTranslation } from 'react-i18next'
+import type { ListedRelease } from '../../api/documents.ts'
+
+/** The ClusterReleases that an upgrade can have as its target. */
+export function Releases({ releases }: { releases: ListedRelease[] }) {
+  const { t } = useTranslation()
+  if (releases.length === 0) return <p>{t('cluster.noReleases')}</p>
+  return (
+    <ul className="refit-releases">
+      {releases.map((release) => (
+        <li key={release.name}>
+          <b>{release.name}</b> <span>{release.kubernetes}</span>
+          {release.verifiedHosts > 0 && <> <Label status="success" isCompact>{t('cluster.verified', { nodes: t('node', { count: release.verifiedHosts }) })}</Label></>}
+          {release.rejectedHosts > 0 && <> <Label status="danger" isCompact>{t('cluster.rejected', { nodes: t('node', { count: release.rejectedHosts }) })}</Label></>}
+          {release.components && release.components.length > 0 && (
+            <div className="refit-muted">{release.components.map(({ name, version }) => `${name} ${version}`).join(', ')}</div>
+          )}
+          {release.problem && <div><Label status="danger" isCompact>{release.problem}</Label></div>}
+        </li>
+      ))}
+    </ul>
+  )
+}

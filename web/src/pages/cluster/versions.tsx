@@ -1,0 +1,34 @@
+import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table'
+import { useTranslation } from 'react-i18next'
+import type { State } from '../../api/documents.ts'
+import { skewOf } from './skew.ts'
+
+/** How many nodes run each version of the kubelet, the newest first, and how far they are apart. */
+export function Versions({ nodes }: { nodes: State['nodes'] }) {
+  const { t } = useTranslation()
+  const { sorted, minors } = skewOf(nodes.versions)
+  const newest = sorted[0]?.kubelet ?? ''
+  const oldest = sorted.at(-1)?.kubelet ?? ''
+  const skew = sorted.length < 2
+    ? t('cluster.skewNone', { version: newest })
+    : minors > 0 ? t('cluster.skewSome', { minors, oldest, newest }) : t('cluster.skewPatch', { oldest, newest })
+  return (
+    <>
+      <Table variant="compact" gridBreakPoint="" aria-label={t('cluster.versions')}>
+        <Thead><Tr><Th>{t('cluster.kubelet')}</Th><Th>{t('cluster.nodesCount')}</Th></Tr></Thead>
+        <Tbody>
+          {sorted.map(({ kubelet, nodes: count }) => (
+            <Tr key={kubelet}>
+              <Td>{kubelet || t('unknown')}</Td>
+              <Td>
+                <meter className="refit-share" min={0} max={Math.max(1, nodes.total)} value={count} aria-label={t('cluster.share')} />{' '}
+                {t('of', { done: count, total: nodes.total })}
+              </Td>
+            </Tr>
+          ))}
+        </Tbody>
+      </Table>
+      {nodes.total > 0 && <p className="refit-skew">{skew}</p>}
+    </>
+  )
+}

@@ -1,0 +1,53 @@
+import { Alert, Spinner } from '@patternfly/react-core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { useLocation, useNavigate } from 'react-router'
+import { useTranslation } from 'react-i18next'
+import { Heading } from '../../components/heading.tsx'
+import { codeSignIn } from '../../session/code-sign-in.ts'
+import { TokenForm } from '../../session/token-form.tsx'
+import { useStore } from '../../store.ts'
+import { ThemeToggle } from '../../theme/theme-toggle.tsx'
+
+/** The sign-in. It returns to the page that required it. */
+export default function SignInPage() {
+  const { t } = useTranslation()
+  const code = useStore(codeSignIn)
+  const navigate = useNavigate()
+  const cache = useQueryClient()
+  const from = pageBefore(useLocation().state)
+  const proceed = () => {
+    void cache.invalidateQueries()
+    void navigate(from, { replace: true })
+  }
+  useEffect(() => {
+    if (code.state !== 'succeeded') return
+    codeSignIn.set({ state: 'none' })
+    void navigate(from, { replace: true })
+  }, [code, from, navigate])
+  return (
+    <main className="refit-sign-in">
+      <div className="refit-row refit-sign-in-head"><b className="refit-brand">{t('product')}</b><ThemeToggle /></div>
+      <Heading title={t('session.title')} />
+      {code.state === 'pending'
+        ? <p role="status"><Spinner size="md" aria-label={t('loading')} /> {t('session.codeUsed')}</p>
+        : (
+            <>
+              <p>{t('session.lead')}</p>
+              {code.state === 'failed' && (
+                <Alert isInline variant="warning" title={t('session.codeFailed')} component="h2" role="alert">
+                  <p>{code.reason}</p><p>{t('session.codeFailedHelp')}</p>
+                </Alert>
+              )}
+              <TokenForm done={proceed} />
+            </>
+          )}
+    </main>
+  )
+}
+
+/** Only an address of this application: the state of the history is not a redirect to elsewhere. */
+function pageBefore(state: unknown): string {
+  const from = typeof state === 'object' && state !== null && 'from' in state ? state.from : undefined
+  return typeof from === 'string' && from.startsWith('/') && !from.startsWith('//') ? from : '/'
+}

@@ -1,0 +1,42 @@
+import { Alert, type AlertProps } from '@patternfly/react-core'
+import { useTranslation } from 'react-i18next'
+import type { Operation } from '../../api/documents.ts'
+import { CommandLine } from '../../components/command-line.tsx'
+import { Elapsed } from '../../components/elapsed.tsx'
+import { Remedy } from '../../components/remedy.tsx'
+import { coveredByFailures } from './waits.ts'
+
+const variants: Record<string, AlertProps['variant']> = {
+  Stalled: 'danger', AwaitingApproval: 'warning', Paused: 'warning', Waiting: 'warning', Aborting: 'warning',
+  Succeeded: 'success', Aborted: 'custom',
+}
+
+/** What the operation does or waits for, and what the user can do. The failures above may cover it. */
+export function Now({ operation, asOf }: { operation: Operation; asOf: number }) {
+  const { t } = useTranslation()
+  if (coveredByFailures(operation)) return null
+  return (
+    <Alert isInline variant={variants[operation.phase] ?? 'info'} title={<Message operation={operation} asOf={asOf} />} component="h2">
+      {!operation.ended && <Remedy remedy={operation.remedy} />}
+      {operation.phase === 'AwaitingApproval' && (
+        <>
+          {operation.proposedPlan && <p>{t('upgrade.changedPlan')}</p>}
+          <p>{t('upgrade.approve')}</p>
+          <CommandLine command={`refit approve ${operation.name} --plan ${operation.proposedPlan ?? operation.plan ?? 'HASH'}`} />
+        </>
+      )}
+    </Alert>
+  )
+}
+
+function Message({ operation, asOf }: { operation: Operation; asOf: number }) {
+  const { t } = useTranslation()
+  if (operation.phase === 'Succeeded') return t('upgrade.succeeded')
+  if (operation.phase === 'Aborted') return operation.componentsOnly ? t('upgrade.abortedComponents') : t('upgrade.aborted')
+  return (
+    <>
+      {operation.message || t('upgrade.notObserved')}
+      {operation.since && <> (<Elapsed since={operation.since} asOf={asOf} />)</>}
+    </>
+  )
+}

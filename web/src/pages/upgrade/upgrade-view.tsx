@@ -1,0 +1,65 @@
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { OperationAnswer, State } from '../../api/documents.ts'
+import { ActiveNodes } from '../../components/active-nodes.tsx'
+import { Failures } from '../../components/failures.tsx'
+import { Heading } from '../../components/heading.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { PhaseLabel } from '../../components/phase-label.tsx'
+import { usePhase } from '../../components/phase.ts'
+import { useRoute } from '../../components/route.ts'
+import { Stages } from '../../components/stages.tsx'
+import { Waiting } from '../../components/waiting.tsx'
+import { useFreshness } from '../../live/freshness.ts'
+import { serveLink } from '../../live/links.ts'
+import { NodeTable } from '../../nodes/node-table.tsx'
+import { meQuery } from '../../session/me.ts'
+import { session } from '../../session/session.ts'
+import { useStore } from '../../store.ts'
+import { Actions } from '../../verbs/actions.tsx'
+import { Now } from './now.tsx'
+import { Times } from './times.tsx'
+import { useAnnouncements } from './use-announcements.ts'
+import { waitsBeside } from './waits.ts'
+
+/** An upgrade: what is wrong first, then what happens, then everything else. */
+export function UpgradeView({ answer, state }: { answer: OperationAnswer; state: State | undefined }) {
+  const { t } = useTranslation()
+  const phase = usePhase()
+  const { operation } = answer
+  const title = useRoute()(operation)
+  const { asOf } = useFreshness(answer)
+  const { data: me } = useQuery(meQuery)
+  const serve = useStore(serveLink)
+  const signedOut = useStore(session) === 'ended'
+  const waits = waitsBeside(operation)
+  useAnnouncements(operation)
+  return (
+    <>
+      <Heading
+        title={title} tab={`${phase(operation.phase)} · ${title}`} label={<PhaseLabel phase={operation.phase} />}
+        crumbs={[{ text: t('cluster.title', { name: operation.cluster }), to: '/' }]}
+      />
+      <Times answer={answer} asOf={asOf} />
+      <Failures operation={operation} allLink="?state=Failed#nodes" />
+      <Now operation={operation} asOf={asOf} />
+      <div className="refit-columns">
+        <div className="refit-stack">
+          {waits.length > 0 && (
+            <Panel id="waiting" title={t('upgrade.waiting')} of={answer}><Waiting waiting={waits} asOf={asOf} /></Panel>
+          )}
+          {operation.stages.length > 0 && <Panel id="stages" title={t('upgrade.stages')} of={answer}><Stages stages={operation.stages} /></Panel>}
+          {!operation.ended && (
+            <Panel id="active" title={t('upgrade.active')} of={answer}>
+              <ActiveNodes active={operation.active} asOf={asOf} allLink="?state=Active#nodes" />
+            </Panel>
+          )}
+        </div>
+        <Panel id="actions" title={t('actions.title')}>
+          <Actions operation={operation} serve={serve} apiReachable={state?.apiServer.reachable ?? true} signedOut={signedOut} me={me} />
+        </Panel>
+      </div>
+      <Panel id="nodes" title={t('upgrade.nodes')} of={answer}><NodeTable operation={operation.name} /></Panel>
+    </>
+  )
+}

@@ -1,0 +1,8 @@
+import type { State } from '../api/documents.ts'
+import type { AgentLink } from './link-strip.tsx'
+
+/** The connection of the server to the agent on its host, if the server reports one. */
+export function agentOf(state: State | undefined): AgentLink | undefined {
+  const agent = (state as { agent?: AgentLink } | undefined)?.agent
+  return agent
+}

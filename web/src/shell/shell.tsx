@@ -1,0 +1,59 @@
+import { Button, Masthead, MastheadContent, MastheadMain, Page, SkipToContent } from '@patternfly/react-core'
+import { useQuery } from '@tanstack/react-query'
+import { Suspense } from 'react'
+import { Link, Outlet } from 'react-router'
+import { useTranslation } from 'react-i18next'
+import { Announcer } from '../components/announcer.tsx'
+import { useClusterState } from '../data/queries.ts'
+import { useNow } from '../live/clock.ts'
+import { serveLink } from '../live/links.ts'
+import { useLive } from '../live/use-live.ts'
+import { meQuery } from '../session/me.ts'
+import { session } from '../session/session.ts'
+import { SessionEnded } from '../session/session-ended.tsx'
+import { useSignOut } from '../session/use-sign-out.ts'
+import { useStore } from '../store.ts'
+import { ThemeToggle } from '../theme/theme-toggle.tsx'
+import { LinkStrip } from './link-strip.tsx'
+import { OutageBanner } from './outage-banner.tsx'
+import { agentOf } from './agent-link.ts'
+
+/** What surrounds every page behind the sign-in: the connections, and what is wrong with them. */
+export function Shell() {
+  useLive()
+  const { t } = useTranslation()
+  const now = useNow()
+  const serve = useStore(serveLink)
+  const ended = useStore(session) === 'ended'
+  const { data: state } = useClusterState()
+  const { data: me } = useQuery(meQuery)
+  const signOut = useSignOut()
+  const masthead = (
+    <Masthead display={{ default: 'inline' }}>
+      <MastheadMain>
+        <Link to="/" className="refit-brand"><b>{t('product')}</b>{state && <span>{state.cluster}</span>}</Link>
+      </MastheadMain>
+      <MastheadContent className="refit-masthead-end">
+        {me?.user && <span className="refit-user" title={t('session.signedIn', { user: me.user })}>{me.user}</span>}
+        <ThemeToggle />
+        {me && <Button variant="link" onClick={signOut}>{t('session.signOut')}</Button>}
+      </MastheadContent>
+    </Masthead>
+  )
+  return (
+    <Page
+      masthead={masthead} mainContainerId="content" mainComponent="div"
+      skipToContent={<SkipToContent href="#content">{t('skipToContent')}</SkipToContent>}
+    >
+      <LinkStrip links={{ serve, api: state?.apiServer, agent: agentOf(state) }} now={now} />
+      <div className="refit-banners">
+        {ended && <SessionEnded />}
+        <OutageBanner serve={serve} state={state} now={now} />
+      </div>
+      <main className="refit-main">
+        <Suspense fallback={<p role="status">{t('loading')}</p>}><Outlet /></Suspense>
+      </main>
+      <Announcer />
+    </Page>
+  )
+}

@@ -1,0 +1,26 @@
+import type { Operation, State } from '../../src/api/documents.ts'
+import { expectedOutage, history, stateOf, unexpectedOutage } from '../documents/cluster.ts'
+import { activeNode, blockedNode, failedNode, rowsOf } from '../documents/nodes.ts'
+import { awaitingApproval, drainBlocked, large, paused, running, stalled, succeeded } from '../documents/operation.ts'
+import type { Scene } from '../server/replay.ts'
+
+function scene(operation: Operation | undefined, change: (state: State) => State = (state) => state): Scene {
+  const state = change(stateOf(operation))
+  const blocked = operation?.reason === 'DrainBlocked'
+  return { state, history: history(operation), rows: operation ? rowsOf(operation) : [], explanations: [blocked ? blockedNode() : failedNode(), activeNode()] }
+}
+
+/** The situations in which pages are checked. */
+export const scenes = {
+  idle: () => scene(undefined),
+  running: () => scene(running()),
+  stalled: () => scene(stalled()),
+  drainBlocked: () => scene(drainBlocked()),
+  awaitingApproval: () => scene(awaitingApproval()),
+  paused: () => scene(paused()),
+  succeeded: () => scene(succeeded()),
+  large: () => scene(large()),
+  outageExpected: () => scene(running(), expectedOutage),
+  outageUnexpected: () => scene(running(), unexpectedOutage),
+  viewer: () => ({ ...scene(running()), permissions: { pause: false, resume: false, retry: false, abort: false } }),
+} satisfies Record<string, () => Scene>

@@ -1,0 +1,166 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { readFileSync, existsSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Explanation, NodeRow, PastOperation, State } from '../../src/api/documents.ts'
+import { ago } from '../documents/time.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const policy = readFileSync(join(root, 'content-security-policy.txt'), 'utf8').trim()
+const mediaTypes: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.woff2': 'font/woff2',
+}
+
+/** What a replayed cluster answers. */
+export interface Scene {
+  state: State
+  history: PastOperation[]
+  rows: NodeRow[]
+  explanations: Explanation[]
+  permissions?: Record<string, boolean>
+}
+
+/** Serves the built pages with the policy of the product, and replays documents as the HTTP API. */
+export class Replay {
+  scene: Scene
+  /** A one-time code that is still valid. */
+  code = ''
+  signedIn = true
+  /** A frozen server accepts connections and requests, and answers none. */
+  frozen = false
+  readonly requests: string[] = []
+  readonly lastEventIDs: string[] = []
+  #server: Server
+  #streams = new Set<ServerResponse>()
+  #revision = 0
+  #heartbeats: ReturnType<typeof setInterval> | undefined
+
+  constructor(scene: Scene) {
+    this.scene = scene
+    this.#server = createServer((request, response) => this.#answer(request, response))
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    this.#heartbeats = setInterval(() => this.beat(), 1000)
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async stop() {
+    clearInterval(this.#heartbeats)
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  /** Breaks all event streams. */
+  disconnect() {
+    this.#streams.forEach((stream) => stream.destroy())
+    this.#streams.clear()
+  }
+
+  send(type: string, data: unknown) {
+    this.#revision++
+    if (this.frozen) return
+    for (const stream of this.#streams) stream.write(`id: boot.${this.#revision}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
+  }
+
+  beat() {
+    const { source, observedAt, apiServer } = this.scene.state
+    this.send('heartbeat', { now: ago(0), source, observedAt: source === 'api' ? ago(0) : observedAt, apiReachable: apiServer.reachable })
+  }
+
+  setState(state: State) {
+    this.scene.state = state
+    this.send('state', state)
+    this.beat()
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse) {
+    const url = new URL(request.url ?? '/', 'http://replay')
+    this.requests.push(`${request.method} ${url.pathname}${url.search}`)
+    if (this.frozen) return
+    response.setHeader('Content-Security-Policy', policy)
+    if (!url.pathname.startsWith('/api/')) return this.#file(url.pathname, response)
+    const path = url.pathname.slice('/api/v1alpha1/'.length).split('/').map(decodeURIComponent)
+    if (path[0] === 'session') return void this.#session(request, response)
+    if (!this.signedIn) return this.#problem(response, 401, 'unauthenticated', 'There is no session.')
+    if (path[0] === 'events') return this.#events(request, response)
+    this.#document(request.method ?? 'GET', path, url, response)
+  }
+
+  #document(method: string, [kind, name, part]: string[], url: URL, response: ServerResponse) {
+    const { state, history, explanations, permissions } = this.scene
+    const observed = { source: state.source, observedAt: state.observedAt }
+    if (method === 'POST' && part) return this.#verb(part, name ?? '', response)
+    if (kind === 'me') return this.#json(response, { user: 'jane@example.org', permissions: permissions ?? {} })
+    if (kind === 'state') return this.#json(response, state)
+    if (kind === 'operations' && part === 'nodes') return this.#json(response, { ...observed, operation: name, ...this.#page(url) })
+    if (kind === 'operations' && name === undefined) return this.#json(response, { ...observed, cluster: state.cluster, operations: history })
+    if (kind === 'operations' && name === state.operation?.name) return this.#json(response, { ...observed, operation: state.operation })
+    const explanation = explanations.find(({ node }) => node === name)
+    if (kind === 'nodes' && explanation) return this.#json(response, { ...observed, explanation })
+    this.#problem(response, 404, 'not-found', `There is no ${kind} ${name}.`)
+  }
+
+  #verb(verb: string, name: string, response: ServerResponse) {
+    const { operation, apiServer } = this.scene.state
+    if (!apiServer.reachable) return this.#problem(response, 503, 'api-unreachable', 'The API server is unreachable.')
+    if (operation && verb === 'pause') this.setState({ ...this.scene.state, operation: { ...operation, paused: true, phase: 'Paused', message: 'Paused' } })
+    this.#json(response, { kind: 'Change', verb, operation: name, changed: true, message: `${verb} ${name}: accepted.` })
+  }
+
+  #page(url: URL) {
+    const states = url.searchParams.getAll('state')
+    const text = url.searchParams.get('q') ?? ''
+    const after = Number(url.searchParams.get('continue') ?? 0)
+    const limit = Number(url.searchParams.get('limit') ?? 200)
+    const found = this.scene.rows.filter((row) => (states.length === 0 || states.includes(row.state)) && row.node.includes(text))
+    const next = after + limit < found.length ? { continue: String(after + limit) } : {}
+    return { total: found.length, nodes: found.slice(after, after + limit), ...next }
+  }
+
+  #events(request: IncomingMessage, response: ServerResponse) {
+    const last = request.headers['last-event-id']
+    if (last !== undefined) this.lastEventIDs.push(String(last))
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
+    this.#streams.add(response)
+    response.on('close', () => this.#streams.delete(response))
+    response.write('retry: 200\n')
+    this.send('hello', { boot: 'boot', revision: this.#revision, resumed: last !== undefined, heartbeatSeconds: 1 })
+    if (last === undefined) this.send('state', this.scene.state)
+    this.beat()
+  }
+
+  async #session(request: IncomingMessage, response: ServerResponse) {
+    if (request.method === 'DELETE') {
+      this.signedIn = false
+      return response.writeHead(204).end()
+    }
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    const credential = JSON.parse(body) as { code?: string; token?: string }
+    const valid = credential.code !== undefined ? credential.code !== '' && credential.code === this.code : credential.token === 'valid'
+    if (!valid) return this.#problem(response, 401, 'invalid-credential', 'The server does not accept the credential.')
+    this.code = ''
+    this.signedIn = true
+    return response.writeHead(204).end()
+  }
+
+  #file(path: string, response: ServerResponse) {
+    const file = join(root, 'dist', path)
+    const found = extname(path) !== '' && existsSync(file) ? file : join(root, 'dist/index.html')
+    response.setHeader('Content-Type', mediaTypes[extname(found)] ?? 'application/octet-stream')
+    response.end(readFileSync(found))
+  }
+
+  #json(response: ServerResponse, body: unknown) {
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify(body))
+  }
+
+  #problem(response: ServerResponse, status: number, code: string, detail: string) {
+    response.writeHead(status, { 'Content-Type': 'application/problem+json' })
+    response.end(JSON.stringify({ type: 'about:blank', title: code, status, code, detail, requestId: 'r-1' }))
+  }
+}
