@@ -57,9 +57,12 @@ help: ## Show this help
 build: ## Compile all packages
 	$(GO) build ./...
 
+# TAGS=web embeds the pages that `make web` has built. Without the tag, Go needs no Node.
+TAGS ?=
+
 .PHONY: refit
 refit: ## Build bin/refit, with its links as a plugin of kubectl and for the completion of the plugin
-	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/refit ./cmd/refit
+	$(GO) build -trimpath -tags "$(TAGS)" -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/refit ./cmd/refit
 	ln -sf refit bin/kubectl-refit
 	ln -sf refit bin/kubectl_complete-refit
 
@@ -174,13 +177,26 @@ docs: ## Copy golden files and failure reasons into docs
 # The path at which the site is served.
 SITE_BASE ?= /
 
-# Only this target needs Node and the npm registry.
+# Only the targets site, web and test-web need Node and the npm registry.
 .PHONY: site
 site: export SITE_BASE := $(SITE_BASE)
 site: website/node_modules/.package-lock.json ## Build the documentation site into bin/site and check its links
 	npm --prefix website test
 	npm --prefix website run build
 	$(GO) run ./tools/sitecheck -site bin/site -base $(SITE_BASE)
+
+.PHONY: web
+web: web/node_modules/.package-lock.json ## Build the pages of refit serve into web/dist; `make web refit TAGS=web` embeds them
+	npm --prefix web run build
+
+# All tests run in the Chromium of the system, or in the one that CHROMIUM names.
+.PHONY: test-web
+test-web: web ## Check and test the pages of refit serve in Chromium
+	npm --prefix web run types -- --check
+	npm --prefix web run lint
+	npm --prefix web test
+	npm --prefix web run test:pages
+	$(GO) test -tags web -count=1 ./web/
 
 .PHONY: verify-generate
 verify-generate: $(CONTROLLER_GEN) $(OAPI_CODEGEN) ## Check that the generated files are up to date
@@ -453,6 +469,10 @@ ci: ## Run all checks that a change must pass
 
 website/node_modules/.package-lock.json: website/package.json website/package-lock.json
 	npm --prefix website ci --prefer-offline
+	touch $@
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	npm --prefix web ci --prefer-offline
 	touch $@
 
 # Built once per version: `go tool` would load a thousand packages on each run.

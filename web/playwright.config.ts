@@ -6,8 +6,8 @@ export default defineConfig({
   outputDir: 'test-results',
   fullyParallel: true,
   workers: 2,
-  timeout: 60_000,
-  expect: { timeout: 15_000 },
+  timeout: 180_000,
+  expect: { timeout: 20_000 },
   reporter: 'line',
   use: { launchOptions: chromium, timezoneId: 'UTC', locale: 'en-GB' },
 })

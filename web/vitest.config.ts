@@ -5,10 +5,11 @@ import { chromium } from './tests/chromium.ts'
 
 export default defineConfig({
   plugins: [react()],
-  // Found when the first test starts, these would reload the page during the tests.
-  optimizeDeps: { include: ['react', 'react-dom/client', 'react-router', 'i18next', 'react-i18next'] },
+  // Packages that are found only when a test imports them reload the page during the tests.
+  optimizeDeps: { entries: ['src/main.tsx', 'tests/components/*.{ts,tsx}'] },
   test: {
     include: ['tests/components/**/*.test.{ts,tsx}'],
+    testTimeout: 60_000,
     setupFiles: ['tests/components/setup.ts'],
     browser: {
       enabled: true,

@@ -26,6 +26,8 @@ export type Wait = Schemas['Wait']
 export type Blocker = Schemas['Blocker']
 export type ListedRelease = Schemas['ListedRelease']
 export type Problem = Schemas['Problem']
+export type Me = Schemas['Me']
+export type Change = Schemas['Change']
 
 /** Where data comes from, and the time of which it is true. */
 export interface Observed {

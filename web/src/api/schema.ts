@@ -58,6 +58,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1alpha1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with a one-time code or a token
+         * @description The answer sets the cookie of the session. The session ends after 8 hours at the latest.
+         */
+        post: operations["CreateSession"];
+        /** Sign out */
+        delete: operations["DeleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the user and its permissions */
+        get: operations["GetMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the last entries of the audit log
+         * @description It requires the permission to approve plans.
+         */
+        get: operations["ListAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1alpha1/state": {
         parameters: {
             query?: never;
@@ -173,6 +231,121 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1alpha1/operations/{name}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause an upgrade
+         * @description Nothing further starts. A host that is being changed completes its upgrade. It can be repeated. It requires the permission to patch the ClusterUpgrade.
+         */
+        post: operations["PauseOperation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/operations/{name}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a paused upgrade
+         * @description It can be repeated. It requires the permission to patch the ClusterUpgrade.
+         */
+        post: operations["ResumeOperation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/operations/{name}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry failed nodes and components, and skipped nodes
+         * @description It can be repeated. It requires the permission to patch the ClusterUpgrade.
+         */
+        post: operations["RetryOperation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/operations/{name}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Abort an upgrade
+         * @description Active nodes reach a safe state. It cannot be undone. It can be repeated. It requires the permission to patch the ClusterUpgrade.
+         */
+        post: operations["AbortOperation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/operations/{name}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve the plan of an upgrade by its hash
+         * @description It can be repeated. It requires the permission to approve ClusterUpgrades.
+         */
+        post: operations["ApproveOperation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1alpha1/nodes/{name}": {
         parameters: {
             query?: never;
@@ -251,6 +424,70 @@ export interface components {
             source: components["schemas"]["Source"];
             /** Format: date-time */
             observedAt: string;
+        };
+        /** @description SignIn has the credentials that start a session. One of them is set. */
+        SignIn: {
+            /** @description The one-time code that `refit serve` has printed */
+            code?: string;
+            /** @description A token that the API server of the cluster accepts */
+            token?: string;
+        };
+        /** @description Me is the caller. */
+        Me: {
+            user: string;
+            groups?: string[];
+            /**
+             * @description How the caller has signed in
+             * @enum {string}
+             */
+            method: "code" | "session" | "token";
+            /**
+             * Format: date-time
+             * @description When the session or the token expires
+             */
+            expires?: string;
+            /** @description What the caller may do */
+            permissions: components["schemas"]["Permission"][];
+        };
+        /** @description Approval approves one plan. */
+        Approval: {
+            /** @description The hash of the plan that was reviewed, as `sha256:` and 64 digits */
+            plan: string;
+        };
+        /** @description Permission is whether the caller may send a request of a route. */
+        Permission: {
+            /** @description The operationId of the route */
+            operation: string;
+            allowed: boolean;
+            /** @description The permission that the caller lacks, such as patch clusterupgrades.refit.dev */
+            missing?: string;
+        };
+        /** @description AuditEntry is a sign-in or a write, or a refused one. */
+        AuditEntry: {
+            /** Format: date-time */
+            time: string;
+            /** Format: int64 */
+            sequence: number;
+            requestId?: string;
+            user?: string;
+            /** @description The address of the client */
+            remote?: string;
+            /** @description The operationId of the route */
+            action: string;
+            object?: string;
+            /** @description The status of the answer, and the code of a problem */
+            result: string;
+            detail?: string;
+            /** @description The hash of the entry and of the one before */
+            hash?: string;
+        };
+        /** @description AuditList has entries of the audit log. */
+        AuditList: {
+            /** @description No entry was changed or removed */
+            verified: boolean;
+            /** @description Why the log is not verified */
+            problem?: string;
+            entries: components["schemas"]["AuditEntry"][];
         };
         /** @description Readiness is whether the server answers requests. */
         Readiness: {
@@ -670,6 +907,21 @@ export interface components {
             pod: string;
             reason: string;
         };
+        /** @description Change is the result of `refit pause`, `resume`, `retry`, `abort` and `approve`. */
+        Change: {
+            apiVersion: string;
+            kind: string;
+            cluster: string;
+            operation: string;
+            /** @description Pause, resume, retry, abort, approve, waive, set pool */
+            verb: string;
+            /** @description False: nothing had to be changed */
+            changed: boolean;
+            /** @description Message is the consequence, in a sentence. */
+            message: string;
+            /** @description Plan is the hash that was approved. */
+            plan?: string;
+        };
     };
     responses: {
         /** @description The request failed. */
@@ -752,6 +1004,95 @@ export interface operations {
                 };
                 content: {
                     "application/yaml": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    CreateSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            /** @description The session has started. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    DeleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    GetMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    ListAudit: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries in the answer. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries, the newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -913,6 +1254,130 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NodePage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    PauseOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The consequence. `changed` is false if nothing had to be changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    ResumeOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The consequence. `changed` is false if nothing had to be changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    RetryOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The consequence. `changed` is false if nothing had to be changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    AbortOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The consequence. `changed` is false if nothing had to be changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    ApproveOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Approval"];
+            };
+        };
+        responses: {
+            /** @description The consequence. `changed` is false if the plan is approved already. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -6,13 +6,14 @@ import { useNow } from '../live/clock.ts'
 import { useFreshness } from '../live/freshness.ts'
 
 /** Where data comes from and how old it is; nothing while the API server confirms it. */
-export function AgeLabel({ of }: { of: Observed }) {
+export function AgeLabel({ of, quiet = false }: { of: Observed; quiet?: boolean }) {
   const { t } = useTranslation()
   const { source, observedAt, stale } = useFreshness(of)
   const now = useNow()
   const old = { age: age(now - observedAt) }
-  if (source === 'last-known') return <Label status="warning" isCompact>{t('age.lastKnown', old)}</Label>
-  if (stale) return <Label status="warning" isCompact>{t('age.stale', old)}</Label>
-  if (source === 'agent') return <Label status="info" isCompact>{t('age.agent', old)}</Label>
+  const look = { isCompact: true, variant: quiet ? 'outline' : 'filled' } as const
+  if (source === 'last-known') return <Label status="warning" {...look}>{t('age.lastKnown', old)}</Label>
+  if (stale) return <Label status="warning" {...look}>{t('age.stale', old)}</Label>
+  if (source === 'agent') return <Label status="info" {...look}>{t('age.agent', old)}</Label>
   return null
 }

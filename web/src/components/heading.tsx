@@ -13,11 +13,13 @@ interface HeadingProps {
   /** The title of the browser's tab, if it has more, such as the phase. */
   tab?: string
   crumbs?: Crumb[]
+  /** The name of the page among the crumbs, if the title is long. */
+  here?: string
   label?: ReactNode
 }
 
 /** The head of a page. It receives the focus, so that a screen reader reads the new page's title out. */
-export function Heading({ title, tab, crumbs = [], label }: HeadingProps) {
+export function Heading({ title, tab, crumbs = [], here, label }: HeadingProps) {
   const { t } = useTranslation()
   const ref = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -34,7 +36,7 @@ export function Heading({ title, tab, crumbs = [], label }: HeadingProps) {
           {crumbs.map(({ text, to }) => (
             <BreadcrumbItem key={to} render={({ className }) => <Link to={to} className={className}>{text}</Link>} />
           ))}
-          <BreadcrumbItem isActive>{title}</BreadcrumbItem>
+          <BreadcrumbItem isActive>{here ?? title}</BreadcrumbItem>
         </Breadcrumb>
       )}
       <div className="refit-row">

@@ -18,7 +18,7 @@ export function Panel({ title, id, of, actions, children }: PanelProps) {
     <Card component="section" isCompact aria-labelledby={id} className="refit-panel">
       <CardHeader {...(actions && { actions: { actions, hasNoOffset: true } })}>
         <CardTitle component="h2" id={id}>
-          {title} {of && <AgeLabel of={of} />}
+          {title} {of && <AgeLabel of={of} quiet />}
         </CardTitle>
       </CardHeader>
       <CardBody>{children}</CardBody>

@@ -1,25 +1,23 @@
+import { client, dataOf } from '../api/client.ts'
+import type { Me } from '../api/documents.ts'
 import { ProblemError, problemOf } from '../api/problem.ts'
 import { sessionStarted } from './session.ts'
 
-const timeout = 15_000
-
 /** Signs in with a one-time code or with a token. The server answers with a cookie. */
-export async function signIn(credential: { code: string } | { token: string }): Promise<void> {
-  const response = await fetch('/api/v1alpha1/session', {
-    method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(credential), signal: AbortSignal.timeout(timeout),
-  })
-  await check(response)
+export async function signIn(credential: { code: string } | { token: string }): Promise<Me> {
+  const { data, error, response } = await client.POST('/api/v1alpha1/session', { body: credential })
+  if (!response.ok || data === undefined) throw new ProblemError(problemOf(response, error)) // a 401 is about the credential
   sessionStarted()
+  return data
 }
 
 export async function signOut(): Promise<void> {
-  await check(await fetch('/api/v1alpha1/session', {
-    method: 'DELETE', credentials: 'same-origin', signal: AbortSignal.timeout(timeout),
-  }))
+  const { error, response } = await client.DELETE('/api/v1alpha1/session')
+  if (!response.ok && response.status !== 401) throw new ProblemError(problemOf(response, error))
 }
 
-async function check(response: Response) {
-  if (response.ok) return
-  throw new ProblemError(problemOf(response, await response.json().catch(() => undefined)))
+export async function readMe(signal: AbortSignal): Promise<Me> {
+  const me = await dataOf(client.GET('/api/v1alpha1/me', { signal }))
+  sessionStarted()
+  return me
 }

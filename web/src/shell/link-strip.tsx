@@ -28,7 +28,7 @@ export function LinkStrip({ links, now }: { links: Links; now: number }) {
   const api = useAPI(links, now)
   const agent = useAgent(links)
   return (
-    <dl className="refit-links" aria-label={t('links.title')}>
+    <dl className="refit-links">
       <Item name={t('links.serve')} help={t('links.serveHelp')} text={serve.text} look={serve.look} />
       <Item name={t('links.api')} help={t('links.apiHelp')} text={api.text} look={api.look} />
       <Item name={t('links.agent')} help={t('links.agentHelp')} text={agent.text} look={agent.look} />

@@ -45,11 +45,13 @@ export function Shell() {
       masthead={masthead} mainContainerId="content" mainComponent="div"
       skipToContent={<SkipToContent href="#content">{t('skipToContent')}</SkipToContent>}
     >
-      <LinkStrip links={{ serve, api: state?.apiServer, agent: agentOf(state) }} now={now} />
-      <div className="refit-banners">
-        {ended && <SessionEnded />}
-        <OutageBanner serve={serve} state={state} now={now} />
-      </div>
+      <section aria-label={t('links.title')}>
+        <LinkStrip links={{ serve, api: state?.apiServer, agent: agentOf(state) }} now={now} />
+        <div className="refit-banners">
+          {ended && <SessionEnded />}
+          <OutageBanner serve={serve} state={state} now={now} />
+        </div>
+      </section>
       <main className="refit-main">
         <Suspense fallback={<p role="status">{t('loading')}</p>}><Outlet /></Suspense>
       </main>

@@ -2,13 +2,16 @@ import { Alert, Button } from '@patternfly/react-core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { Change, Operation } from '../api/documents.ts'
 import { ProblemError } from '../api/problem.ts'
 import { CommandLine } from '../components/command-line.tsx'
 import { Remedy } from '../components/remedy.tsx'
 import { keys } from '../data/keys.ts'
 import { AbortDialog } from './abort-dialog.tsx'
-import { applyVerb, type Change } from './apply.ts'
+import { applyVerb } from './apply.ts'
 import { refusalOf, verbsOf, type Refusal, type Situation, type Verb } from './verbs.ts'
+
+const commonReason = 'actions-refusal'
 
 /** What the user can do with an operation, here or on the command line. */
 export function Actions(situation: Situation) {
@@ -21,12 +24,18 @@ export function Actions(situation: Situation) {
     onSettled: () => void cache.invalidateQueries({ queryKey: keys.operation(name) }),
   })
   const apply = (verb: Verb) => verb === 'abort' ? setAborting(true) : change.mutate(verb)
+  const offered = verbsOf(situation.operation).map((verb) => ({ verb, refusal: refusalOf(verb, situation) }))
+  const first = offered[0]?.refusal
+  const common = first && offered.every(({ refusal }) => refusal?.reason === first.reason) ? first : undefined
   return (
     <>
       <Result verb={change.variables} change={change.data} error={change.error} />
+      {common && <p id={commonReason} className="refit-refusal"><Reason refusal={common} /></p>}
       <ul className="refit-actions">
-        {verbsOf(situation.operation).map((verb) => (
-          <Action key={verb} verb={verb} operation={name} refusal={refusalOf(verb, situation)} busy={change.isPending} apply={apply} />
+        {offered.map(({ verb, refusal }) => (
+          <Action
+            key={verb} verb={verb} operation={situation.operation} refusal={refusal} shown={!common} busy={change.isPending} apply={apply}
+          />
         ))}
       </ul>
       {aborting && (
@@ -42,33 +51,38 @@ export function Actions(situation: Situation) {
 
 interface ActionProps {
   verb: Verb
-  operation: string
+  operation: Operation
   refusal: Refusal | undefined
+  /** Whether the refusal is shown here, and not once for all verbs. */
+  shown: boolean
   busy: boolean
   apply: (verb: Verb) => void
 }
 
-function Action({ verb, operation, refusal, busy, apply }: ActionProps) {
+function Action({ verb, operation, refusal, shown, busy, apply }: ActionProps) {
   const { t } = useTranslation()
   const help = `${verb}-help`
+  const next = verb === 'retry' ? operation.phase === 'Stalled' : verb === 'resume'
   return (
     <li>
       <Button
-        variant={verb === 'abort' ? 'danger' : 'secondary'} size="sm" isBlock isAriaDisabled={refusal !== undefined || busy}
-        aria-describedby={help} onClick={() => apply(verb)}
+        variant={verb === 'abort' ? 'danger' : next ? 'primary' : 'secondary'} size="sm" isBlock isAriaDisabled={refusal !== undefined || busy}
+        aria-describedby={refusal && !shown ? commonReason : help} onClick={() => apply(verb)}
       >
         {t(`actions.${verb}`)}
       </Button>
       <div>
-        <div id={help}>
-          {refusal
-            ? <b>{t(`actions.disabled.${refusal}`, { verb })}</b>
-            : t(`actions.${verb}Help`)}
-        </div>
-        <CommandLine command={`refit ${verb} ${operation}`} />
+        <div id={help}>{refusal && shown ? <span className="refit-refusal"><Reason refusal={refusal} /></span> : t(`actions.${verb}Help`)}</div>
+        <CommandLine command={`refit ${verb} ${operation.name}`} />
       </div>
     </li>
   )
+}
+
+function Reason({ refusal }: { refusal: Refusal }) {
+  const { t } = useTranslation()
+  if (refusal.reason === 'permission' && refusal.missing) return t('actions.disabled.missing', { permission: refusal.missing })
+  return t(`actions.disabled.${refusal.reason}`)
 }
 
 function Result({ verb, change, error }: { verb: Verb | undefined; change: Change | undefined; error: Error | null }) {

@@ -39,7 +39,7 @@ export function stalled(): Operation {
     ...workersInProgress(), phase: 'Stalled', reason: 'NodeFailed', message, since: ago(60),
     remedy: 'Check the log of the kubelet: `journalctl -u kubelet`',
     waiting: [{ reason: 'NodeFailed', node: 'worker-1', message, since: ago(60), actionRequired: true }],
-    nodes: { total: 5, done: 3, failed: 1, skipped: 0 },
+    nodes: { total: 5, done: 3, failed: 1, skipped: 0 }, leftSeconds: 0,
     active: [{ node: 'worker-1', activity: 'Failed', step: 'swap-kubelet', since: ago(60) }],
     failures: [{
       node: 'worker-1', class: 'ManualIntervention', step: 'swap-kubelet',

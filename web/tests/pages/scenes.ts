@@ -7,7 +7,7 @@ import type { Scene } from '../server/replay.ts'
 function scene(operation: Operation | undefined, change: (state: State) => State = (state) => state): Scene {
   const state = change(stateOf(operation))
   const blocked = operation?.reason === 'DrainBlocked'
-  return { state, history: history(operation), rows: operation ? rowsOf(operation) : [], explanations: [blocked ? blockedNode() : failedNode(), activeNode()] }
+  return { state, history: history(operation), rows: operation ? rowsOf(operation) : [], explanations: [blocked ? blockedNode() : failedNode(), activeNode()], operator: true }
 }
 
 /** The situations in which pages are checked. */
@@ -22,5 +22,5 @@ export const scenes = {
   large: () => scene(large()),
   outageExpected: () => scene(running(), expectedOutage),
   outageUnexpected: () => scene(running(), unexpectedOutage),
-  viewer: () => ({ ...scene(running()), permissions: { pause: false, resume: false, retry: false, abort: false } }),
+  viewer: () => ({ ...scene(running()), operator: false }),
 } satisfies Record<string, () => Scene>

@@ -3,7 +3,7 @@ import { readFileSync, existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Explanation, NodeRow, PastOperation, State } from '../../src/api/documents.ts'
+import type { Explanation, Me, NodeRow, PastOperation, State } from '../../src/api/documents.ts'
 import { ago } from '../documents/time.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -18,7 +18,16 @@ export interface Scene {
   history: PastOperation[]
   rows: NodeRow[]
   explanations: Explanation[]
-  permissions?: Record<string, boolean>
+  /** Whether the user may change operations. */
+  operator: boolean
+}
+
+function me(operator: boolean): Me {
+  const operations = ['PauseOperation', 'ResumeOperation', 'RetryOperation', 'AbortOperation']
+  return {
+    user: 'jane@example.org', method: 'session',
+    permissions: operations.map((operation) => ({ operation, allowed: operator, ...(!operator && { missing: 'patch clusterupgrades.refit.dev' }) })),
+  }
 }
 
 /** Serves the built pages with the policy of the product, and replays documents as the HTTP API. */
@@ -90,10 +99,10 @@ export class Replay {
   }
 
   #document(method: string, [kind, name, part]: string[], url: URL, response: ServerResponse) {
-    const { state, history, explanations, permissions } = this.scene
+    const { state, history, explanations, operator } = this.scene
     const observed = { source: state.source, observedAt: state.observedAt }
     if (method === 'POST' && part) return this.#verb(part, name ?? '', response)
-    if (kind === 'me') return this.#json(response, { user: 'jane@example.org', permissions: permissions ?? {} })
+    if (kind === 'me') return this.#json(response, me(operator))
     if (kind === 'state') return this.#json(response, state)
     if (kind === 'operations' && part === 'nodes') return this.#json(response, { ...observed, operation: name, ...this.#page(url) })
     if (kind === 'operations' && name === undefined) return this.#json(response, { ...observed, cluster: state.cluster, operations: history })
@@ -144,7 +153,8 @@ export class Replay {
     if (!valid) return this.#problem(response, 401, 'invalid-credential', 'The server does not accept the credential.')
     this.code = ''
     this.signedIn = true
-    return response.writeHead(204).end()
+    response.statusCode = 201
+    this.#json(response, me(this.scene.operator))
   }
 
   #file(path: string, response: ServerResponse) {

@@ -10,7 +10,7 @@ export function Facts({ state }: { state: State }) {
   const { total, controlPlane, ready, agents } = state.nodes
   const active = state.operation !== undefined && !state.operation.ended
   return (
-    <DescriptionList isCompact isHorizontal isFluid>
+    <DescriptionList isCompact isHorizontal>
       <Group><Term>{t('cluster.controlPlane')}</Term><Description>{t('node', { count: controlPlane })}</Description></Group>
       <Group><Term>{t('cluster.workers')}</Term><Description>{t('node', { count: total - controlPlane })}</Description></Group>
       <Group>

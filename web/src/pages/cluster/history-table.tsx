@@ -5,7 +5,7 @@ import { Link } from 'react-router'
 import { useTranslation } from 'react-i18next'
 import type { OperationList, PastOperation } from '../../api/documents.ts'
 import { PhaseLabel } from '../../components/phase-label.tsx'
-import { moment } from '../../format/moment.ts'
+import { minuteOf } from '../../format/moment.ts'
 import { stopwatch } from '../../format/stopwatch.ts'
 import { useFreshness } from '../../live/freshness.ts'
 
@@ -53,7 +53,7 @@ function Row({ past, asOf }: { past: PastOperation; asOf: number }) {
         {remarks && <div>{remarks}</div>}
       </Td>
       <Td dataLabel={t('cluster.column.phase')}><PhaseLabel phase={past.phase} compact /></Td>
-      <Td dataLabel={t('cluster.column.started')}>{moment(past.startTime)}</Td>
+      <Td dataLabel={t('cluster.column.started')}>{minuteOf(past.startTime)}</Td>
       <Td dataLabel={t('cluster.column.duration')}>{stopwatch(end - Date.parse(past.startTime))}</Td>
       <Td dataLabel={t('cluster.column.nodes')}>
         {past.componentsOnly ? t('none') : t('of', { done: past.nodes.done, total: past.nodes.total })}

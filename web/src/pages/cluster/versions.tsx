@@ -11,7 +11,7 @@ export function Versions({ nodes }: { nodes: State['nodes'] }) {
   const oldest = sorted.at(-1)?.kubelet ?? ''
   const skew = sorted.length < 2
     ? t('cluster.skewNone', { version: newest })
-    : minors > 0 ? t('cluster.skewSome', { minors, oldest, newest }) : t('cluster.skewPatch', { oldest, newest })
+    : minors > 0 ? t('cluster.skewMinors', { count: minors, oldest, newest }) : t('cluster.skewPatch', { oldest, newest })
   return (
     <>
       <Table variant="compact" gridBreakPoint="" aria-label={t('cluster.versions')}>

@@ -18,7 +18,7 @@ export function HostFacts({ explanation, asOf }: { explanation: Explanation; asO
   const ready = host.ready ? t('nodes.ready') : t('nodes.notReady')
   const since = (time: string) => duration(asOf - Date.parse(time))
   return (
-    <DescriptionList isCompact isHorizontal isFluid className="refit-break">
+    <DescriptionList isCompact isHorizontal className="refit-break">
       {progress && <Fact name={t('nodePage.now')}>{activity(progress)}{progress.waits && <div>{t('nodePage.waits', { waits: progress.waits })}</div>}</Fact>}
       <Fact name={t('nodePage.role')}>{host.controlPlane ? t('nodes.controlPlane') : t('nodes.worker')}</Fact>
       <Fact name={t('nodePage.kubelet')}>{host.kubelet ?? t('unknown')}</Fact>

@@ -26,7 +26,7 @@ export function NodeView({ answer }: { answer: NodeAnswer }) {
   if (operation) crumbs.push({ text: operation.name, to: `/operations/${encodeURIComponent(operation.name)}` })
   return (
     <>
-      <Heading title={title} tab={`${useNodeState()(explanation.state)} · ${title}`} crumbs={crumbs} label={<><NodeState state={explanation.state} /> <AgeLabel of={answer} /></>} />
+      <Heading title={title} tab={`${useNodeState()(explanation.state)} · ${title}`} crumbs={crumbs} here={explanation.node} label={<><NodeState state={explanation.state} /> <AgeLabel of={answer} /></>} />
       <Alert isInline variant={variants[explanation.state] ?? 'custom'} title={explanation.message} component="h2">
         <Remedy remedy={explanation.remedy} />
         <CommandLine command={`refit explain ${explanation.node}`} />

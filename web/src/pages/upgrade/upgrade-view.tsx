@@ -38,7 +38,7 @@ export function UpgradeView({ answer, state }: { answer: OperationAnswer; state:
     <>
       <Heading
         title={title} tab={`${phase(operation.phase)} · ${title}`} label={<PhaseLabel phase={operation.phase} />}
-        crumbs={[{ text: t('cluster.title', { name: operation.cluster }), to: '/' }]}
+        crumbs={[{ text: t('cluster.title', { name: operation.cluster }), to: '/' }]} here={operation.name}
       />
       <Times answer={answer} asOf={asOf} />
       <Failures operation={operation} allLink="?state=Failed#nodes" />

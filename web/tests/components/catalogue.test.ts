@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import en from '../../src/i18n/en.json'
+
+const sources = import.meta.glob('../../src/**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true })
+const code = Object.values(sources).join('\n')
+
+function paths(value: object, prefix = ''): string[] {
+  return Object.entries(value).flatMap(([name, child]) =>
+    typeof child === 'object' ? paths(child as object, `${prefix}${name}.`) : [`${prefix}${name.replace(/_(one|other)$/, '')}`])
+}
+
+// A key that does not exist fails to compile.
+test('every text is in use', () => {
+  const unused = paths(en).filter((path) => {
+    const group = path.slice(0, path.lastIndexOf('.') + 1)
+    return !code.includes(`'${path}'`) && !(group !== '' && code.includes(`\`${group}\${`)) && !code.includes(`\`${path.replace(/^(\w+)\.\w+Help$/, '$1.${verb}Help')}\``)
+  })
+  expect(unused).toEqual([])
+})
