@@ -25,6 +25,7 @@ import (
 	"github.com/refit-dev/refit/internal/server/problem"
 	"github.com/refit-dev/refit/internal/server/protect"
 	"github.com/refit-dev/refit/internal/server/stream"
+	"github.com/refit-dev/refit/web"
 )
 
 const (
@@ -126,9 +127,10 @@ func (s *Server) routes() (http.Handler, error) {
 		RequestErrorHandlerFunc: badRequest, ResponseErrorHandlerFunc: s.failed,
 	})
 	mux := http.NewServeMux()
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, r, problem.Newf(http.StatusNotFound, problem.NotFound, "There is no %s.", r.URL.Path).With("GET /openapi.yaml describes the API"))
 	})
+	mux.Handle("/", web.Handler()) // its pages have paths of their own
 	routed := api.HandlerWithOptions(strict, api.StdHTTPServerOptions{BaseRouter: mux, ErrorHandlerFunc: badRequest})
 	return protect.Handler(withRemote(routed), s.options.Hosts, s.log), nil
 }
@@ -170,12 +172,12 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 	var background sync.WaitGroup
 	background.Go(func() { s.mirror.Run(running) })
 	background.Go(func() { s.keep(running) })
-	web := &http.Server{
+	listening := &http.Server{
 		Handler: s.handler, TLSConfig: config, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
-	background.Go(func() { failed <- web.ServeTLS(listener, "", "") })
+	background.Go(func() { failed <- listening.ServeTLS(listener, "", "") })
 	var err error
 	select {
 	case <-ctx.Done():
@@ -184,8 +186,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 	s.end.Do(func() { close(s.ending) }) // streams and waits end
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
-	if web.Shutdown(limited) != nil {
-		_ = web.Close() // requests that take longer
+	if listening.Shutdown(limited) != nil {
+		_ = listening.Close() // requests that take longer
 	}
 	stop()
 	background.Wait()

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type {
-  APIServer, Heartbeat, Hello, NodeAnswer, NodeChanges, NodePage, Operation, OperationAnswer, State,
+  APIServer, Heartbeat, Hello, NodeAnswer, NodeChanges, NodePage, OperationAnswer, State,
 } from '../api/documents.ts'
 import { keys } from '../data/keys.ts'
 import { setServerTime } from './clock.ts'
@@ -17,13 +17,14 @@ export function eventHandler(cache: QueryClient) {
   const applyState = (state: State) => {
     const before = cache.getQueryData<State>(keys.state)
     cache.setQueryData(keys.state, state)
-    if (state.operation !== undefined) applyOperation(state.operation, state)
+    if (state.operation !== undefined) applyOperation({ source: state.source, observedAt: state.observedAt, operation: state.operation })
     if (before?.operations !== state.operations) readOperationsAgain()
   }
-  const applyOperation = (operation: Operation, observed: Pick<State, 'source' | 'observedAt'>) => {
+  const applyOperation = (answer: OperationAnswer) => {
+    const { operation } = answer
     const key = keys.operation(operation.name)
     const before = cache.getQueryData<OperationAnswer>(key)
-    cache.setQueryData<OperationAnswer>(key, { source: observed.source, observedAt: observed.observedAt, operation })
+    cache.setQueryData<OperationAnswer>(key, answer)
     cache.setQueryData<State>(keys.state, (state) => state?.operation?.name === operation.name ? { ...state, operation } : state)
     if (before?.operation.phase !== operation.phase) readOperationsAgain()
   }
@@ -44,10 +45,8 @@ export function eventHandler(cache: QueryClient) {
         return
       case 'state':
         return applyState(data as State)
-      case 'operation': {
-        const beat = heartbeat.get()
-        return applyOperation(data as Operation, { source: beat?.source ?? 'api', observedAt: beat?.observedAt ?? new Date().toISOString() })
-      }
+      case 'operation':
+        return applyOperation(data as OperationAnswer)
       case 'nodes':
         return applyNodes(data as NodeChanges)
       case 'api':

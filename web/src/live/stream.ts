@@ -1,7 +1,10 @@
 import { backoff } from './backoff.ts'
 
-/** The server sends a heartbeat every 5 s. Two that are missing mean that it hangs. */
-export const silenceLimit = 10_000
+/**
+ * The server sends a heartbeat every 5 s. One that is missing, and a second one that is almost due,
+ * mean that it hangs: a page must show that within 12 s, also on a slow machine.
+ */
+export const silenceLimit = 9_000
 
 const eventTypes = ['hello', 'state', 'operation', 'nodes', 'api', 'heartbeat'] as const
 export type EventType = (typeof eventTypes)[number]

@@ -62,7 +62,7 @@ interface ActionProps {
 function Action({ verb, operation, refusal, shown, busy, apply }: ActionProps) {
   const { t } = useTranslation()
   const help = `${verb}-help`
-  const next = verb === 'retry' ? operation.phase === 'Stalled' : verb === 'resume'
+  const next = verb === 'retry' ? operation.failures.length > 0 : verb === 'resume'
   return (
     <li>
       <Button

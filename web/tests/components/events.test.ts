@@ -24,7 +24,7 @@ test('a state has the operation, which its page shows, too', () => {
 
 test('a changed operation changes its page and the state', () => {
   const { cache, apply } = started()
-  apply('operation', paused())
+  apply('operation', { source: 'api', observedAt: '', operation: paused() })
   expect(cache.getQueryData<OperationAnswer>(keys.operation('to-v1-36-3'))?.operation.phase).toBe('Paused')
   expect(cache.getQueryData<State>(keys.state)?.operation?.phase).toBe('Paused')
 })

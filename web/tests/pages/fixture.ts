@@ -9,18 +9,18 @@ interface Fixtures {
 
 /** A page that fails its test if it breaks its policy, requests another host, or throws. */
 export const test = base.extend<Fixtures & { strict: undefined }>({
-  replay: async ({}, use) => { // eslint-disable-line no-empty-pattern
+  replay: async ({}, provide) => {
     const servers: Replay[] = []
-    await use(async (name) => {
+    await provide(async (name) => {
       const server = new Replay(scenes[name]())
       servers.push(server)
       return { server, url: await server.start() }
     })
     await Promise.all(servers.map((server) => server.stop()))
   },
-  strict: [async ({ page }, use) => {
+  strict: [async ({ page }, provide) => {
     const faults = watch(page)
-    await use(undefined)
+    await provide(undefined)
     expect(faults, 'errors, violations of the policy and requests to other hosts').toEqual([])
   }, { auto: true }],
 })

@@ -35,7 +35,7 @@ test('a broken connection resumes after the last event', async ({ page, replay }
 test('a changed phase is shown and announced', async ({ page, replay }) => {
   const { server, url } = await replay('running')
   await page.goto(url + upgrade)
-  await expect(page.getByText('live', { exact: true })).toBeVisible()
+  await expect(page.getByRole('heading', { name: /Upgrading cp-2/ })).toBeVisible()
   server.setState(stateOf(stalled()))
   await expect(page.getByRole('heading', { name: /worker-1 failed at swap-kubelet/ })).toBeVisible()
   await expect(page.locator('.pf-v6-screen-reader[role=status]').filter({ hasText: 'to-v1-36-3: Stalled, action required. worker-1 failed' })).toHaveCount(1)
