@@ -1,5 +1,5 @@
 import {
-  ActionGroup, Alert, Button, Form, FormGroup, FormHelperText, HelperText, HelperTextItem, TextInput,
+  Alert, Button, Form, FormGroup, FormHelperText, HelperText, HelperTextItem, TextInput,
 } from '@patternfly/react-core'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -42,7 +42,7 @@ export function TokenForm({ done }: { done: () => void }) {
         </FormHelperText>
         <CommandLine command="kubectl create token NAME --duration=1h" />
       </FormGroup>
-      <ActionGroup><Button type="submit" isLoading={busy} isDisabled={busy}>{t('session.signIn')}</Button></ActionGroup>
+      <div><Button type="submit" isLoading={busy} isDisabled={busy}>{t('session.signIn')}</Button></div>
     </Form>
   )
 }

@@ -3,6 +3,9 @@ import { overflowOf } from './overflow.ts'
 import { expect, test } from './fixture.ts'
 import type { scenes } from './scenes.ts'
 
+// Each page is analyzed four times, which takes minutes on a machine with other work.
+test.describe.configure({ timeout: 600_000 })
+
 const pages: [string, keyof typeof scenes, string][] = [
   ['sign in', 'idle', '/sign-in'], ['an idle cluster', 'idle', '/'], ['a cluster in an upgrade', 'running', '/'],
   ['a running upgrade', 'running', '/operations/to-v1-36-3'], ['a stalled upgrade', 'stalled', '/operations/to-v1-36-3'],

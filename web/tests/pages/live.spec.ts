@@ -2,16 +2,28 @@ import { stateOf, unexpectedOutage } from '../documents/cluster.ts'
 import { running, stalled } from '../documents/operation.ts'
 import { expect, test } from './fixture.ts'
 
+/** The time at which the page first has a text: Playwright itself looks only from time to time. */
+function firstTime(text: string): Promise<number> {
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      if (!document.body.innerText.includes(text)) return
+      observer.disconnect()
+      resolve(Date.now())
+    })
+    observer.observe(document.body, { childList: true, subtree: true, characterData: true })
+  })
+}
+
 const upgrade = '/operations/to-v1-36-3'
 
 test('a frozen server is shown within 12 s, and the page recovers by itself', async ({ page, replay }) => {
   const { server, url } = await replay('running')
   await page.goto(url + upgrade)
   await expect(page.getByText('live', { exact: true })).toBeVisible()
+  const appeared = page.evaluate(firstTime, 'The server does not answer')
   server.frozen = true
   const since = Date.now()
-  await expect(page.getByRole('heading', { name: /The server does not answer/ })).toBeVisible()
-  const shown = (Date.now() - since) / 1000
+  const shown = (await appeared - since) / 1000
   test.info().annotations.push({ type: 'figure', description: `frozen_server_shown ${shown.toFixed(1)} s` })
   expect(shown).toBeLessThanOrEqual(12)
   await expect(page.getByText(/not updated for \d+ s/).first()).toBeVisible()
@@ -49,7 +61,7 @@ test('an outage of the API server is not one of the server', async ({ page, repl
   server.setState(unexpectedOutage(stateOf(running())))
   await expect(page.getByRole('heading', { name: /which is not part of the upgrade/ })).toBeVisible()
   await expect(page.getByText('live', { exact: true })).toBeVisible()
-  await expect(page.getByText(/last known, 2 min ago/).first()).toBeVisible()
+  await expect(page.getByText(/last known, \d+ min ago/).first()).toBeVisible()
   server.setState(stateOf(running()))
   await expect(page.getByRole('heading', { name: /which is not part of the upgrade/ })).toBeHidden()
   await expect(page.getByText(/last known/)).toHaveCount(0)
