@@ -15,6 +15,7 @@ export default defineConfig({
       enabled: true,
       headless: true,
       screenshotFailures: false,
+      connectTimeout: 300_000,
       provider: playwright({ launchOptions: chromium }),
       instances: [{ browser: 'chromium', viewport: { width: 1280, height: 800 } }],
     },

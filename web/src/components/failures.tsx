@@ -28,7 +28,7 @@ function Failure({ failure }: { failure: NodeFailure }) {
   const name = failure.node ?? failure.component ?? t('unknown')
   const title = failure.step ? t('upgrade.failedAt', { name, step: failure.step }) : t('upgrade.failed', { name })
   return (
-    <Alert isInline variant="danger" title={title} component="h3">
+    <Alert isInline variant="danger" title={title} component="h2">
       {failure.message && <p>{failure.message}</p>}
       <Remedy remedy={failure.remedy} />
       {failure.class in en.upgrade.class && <p className="refit-muted">{t(`upgrade.class.${failure.class as 'Transient'}`)}</p>}

@@ -21,7 +21,7 @@ export function freshnessOf(answer: Observed, beat: Heartbeat | undefined, link:
   const newer = confirmed >= answered
   const source = newer && beat !== undefined && answer.source !== 'agent' ? beat.source : answer.source
   const observedAt = newer ? confirmed : answered
-  const stale = source === 'last-known' || link.state === 'frozen' || link.state === 'lost' || now - observedAt > silenceLimit + 2000
+  const stale = source === 'last-known' || link.state === 'frozen' || link.state === 'lost' || link.state === 'signedOut' || now - observedAt > silenceLimit + 2000
   return { source, observedAt, stale, asOf: stale ? observedAt : Math.max(now, observedAt) }
 }
 

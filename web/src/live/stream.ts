@@ -12,6 +12,8 @@ export type EventType = (typeof eventTypes)[number]
 /** The connection to the server as the page observes it. */
 export type ServeLink =
   | { state: 'connecting' }
+  /** There is no session, and so no connection. */
+  | { state: 'signedOut' }
   | { state: 'live' }
   /** The connection is open, but nothing arrives. */
   | { state: 'frozen'; since: number }

@@ -13,7 +13,11 @@ export function useLive() {
   const cache = useQueryClient()
   const ended = useStore(session) === 'ended'
   useEffect(() => {
-    if (ended) return
+    if (ended) {
+      serveLink.set({ state: 'signedOut' })
+      return
+    }
+    serveLink.set({ state: 'connecting' })
     return follow('/api/v1alpha1/events', {
       event: eventHandler(cache),
       link: (link) => serveLink.set('since' in link ? { ...link, since: link.since + clockOffset() } : link),

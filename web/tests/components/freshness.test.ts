@@ -19,6 +19,10 @@ test.each(['frozen', 'lost'] as const)('data is stale while the server is %s', (
   expect(freshnessOf({ source: 'api', observedAt: at(1) }, beat('api', 1), { state, since: now }, now).stale).toBe(true)
 })
 
+test('data is stale at once when the session ends', () => {
+  expect(freshnessOf({ source: 'api', observedAt: at(1) }, beat('api', 1), { state: 'signedOut' }, now).stale).toBe(true)
+})
+
 test('data is stale without heartbeats, whatever the link reports', () => {
   expect(freshnessOf({ source: 'api', observedAt: at(13) }, undefined, { state: 'live' }, now).stale).toBe(true)
 })

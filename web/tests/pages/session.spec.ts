@@ -33,6 +33,8 @@ test('a session that ends leaves the page as it is, and a sign-in continues it',
   server.disconnect()
   await expect(page.getByRole('heading', { name: /Your session has ended/ })).toBeVisible()
   await expect(page.getByText('111 nodes match')).toBeVisible()
+  await expect(page.getByText('signed out', { exact: true })).toBeVisible()
+  await expect(page.getByText(/not updated for \d+ s/).first()).toBeVisible()
   await page.getByRole('button', { name: 'Sign in again' }).click()
   await page.getByRole('textbox', { name: 'Token' }).fill('valid')
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
