@@ -53,7 +53,7 @@ func upgradeWithKubernetes(t *testing.T, spec cluster.Spec, addons ...string) {
 	s.wasFrozen(t, made, frozen)
 	s.adopt(t, "hello")
 	s.offered(t, components...)
-	must(t, mentions(s.RunRefit(t, "retry"), "component made at verify"))
+	must(t, mentions(s.RunRefit(t, "retry"), "component made"))
 	changed := s.reaches(t, refitv1alpha1.PhaseAwaitingApproval) // the plan covers the values
 	s.RunRefit(t, "approve", "--plan", changed.Status.Plan.ProposedHash)
 	up.Wait(t, whole, bed.ExitDone)

@@ -5,7 +5,6 @@ package components
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 
@@ -48,12 +47,15 @@ spec: {clusterQueue: batch}
 	}))
 }
 
-// queues returns the user's queues, in the version in which they were created.
+// queues returns the user's queues, in the version in which they were created. Kueue 0.15 renames a
+// value when it stores a ClusterQueue.
 func (s *site) queues(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, kind := range []string{"resourceflavors", "clusterqueues", "localqueues"} {
-		maps.Copy(out, s.objects(t, kind+".v1beta1.kueue.x-k8s.io"))
+		for name, content := range s.objects(t, kind+".v1beta1.kueue.x-k8s.io") {
+			out[name] = strings.ReplaceAll(content, `"whenCanBorrow": "Borrow"`, `"whenCanBorrow": "MayStopSearch"`)
+		}
 	}
 	return out
 }
