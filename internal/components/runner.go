@@ -259,8 +259,8 @@ func (r *Runner) step(ctx context.Context, j *journal, content refitv1alpha1.Rel
 // maxLeft is the limit of the API.
 const maxLeft = 4
 
-// clipped returns as many texts as the API permits, the first ones. What stays as it is takes
-// precedence over objects that were not ready for a while.
+// clipped returns as many texts as the API permits, the first ones. Those about objects that
+// stay as they are precede those about objects that were not ready for a while.
 func clipped(texts []string) []string {
 	var stays, unready []string
 	for _, text := range texts {

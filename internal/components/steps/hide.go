@@ -24,12 +24,12 @@ func (r *Run) Hide(text string) string {
 	return text
 }
 
-// minHidden is the length from which a text without its white space is hidden: shorter ones occur in
-// every message.
+// minHidden is the length from which a text without its white space is hidden: shorter ones occur
+// in every message.
 const minHidden = 4
 
-// spellings returns a value as errors have it: as it is, quoted as in Go or in JSON, JSON in quotes,
-// or in base64. A template may have removed white space around it.
+// spellings returns a value as errors have it: as it is, quoted as in Go or in JSON, JSON in
+// quotes, or in base64. A template may have removed white space around it.
 func spellings(value string) []string {
 	trimmed := strings.TrimSpace(value)
 	if len(trimmed) < minHidden {

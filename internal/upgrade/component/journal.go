@@ -24,8 +24,8 @@ func (s State) End(step Step, failure *Failure) State {
 // is run again later, or undone.
 func (s State) Interrupt(step Step) State { return s.record(step.Name, Failed) }
 
-// Freeze returns the journal before a freeze comes into force. A rollback has forgotten the one that
-// has reached its limit.
+// Freeze returns the journal before a freeze comes into force. A rollback has forgotten the one
+// that has reached its limit.
 func (s State) Freeze(now time.Time, limit time.Duration) State {
 	if s.Frozen == nil || s.Frozen.Lifted && s.RollingBack {
 		s.Frozen = &Frozen{Since: now, Limit: limit}

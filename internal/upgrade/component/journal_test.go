@@ -7,8 +7,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// TestAFreezeOfARollbackAfterOneThatReachedItsLimit: only what the journal has as in force is lifted
-// if the process dies, or if it cannot lift it itself.
+// Only what the journal has as in force is lifted if the process dies, or if it cannot lift it
+// itself.
 func TestAFreezeOfARollbackAfterOneThatReachedItsLimit(t *testing.T) {
 	steps, err := Compile(recipe)
 	if err != nil {
