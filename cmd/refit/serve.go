@@ -18,9 +18,9 @@ func newServeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the HTTP API of a cluster",
-		Long: `Serve the HTTP API of a cluster until you interrupt the command (Ctrl-C). It reports the state of the
-cluster and follows upgrades also while the API server is unreachable, with the last known state and
-its age.
+		Long: `Serve the HTTP API of a cluster until you interrupt the command (Ctrl-C). It reports the state of
+the cluster and follows upgrades also while the API server is unreachable, with the last known state
+and its age.
 
 The command prints a URL with a one-time code, which signs in with the permissions of your
 kubeconfig. Other users sign in with a token of the cluster and have their own permissions. There is
