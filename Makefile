@@ -43,7 +43,7 @@ E2E_COMPONENTS_RUN ?= ^TestComponents$$
 E2E_COMPONENTS_FULL_RUN ?= ^TestComponents
 
 # The targets of `make ci`, in order.
-CI := verify-tidy verify-generate language lint site test-web verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade e2e-hosts
+CI := verify-tidy verify-generate language lint site verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade e2e-hosts
 
 ##@ Development
 

@@ -69,7 +69,9 @@ func TestAPlanOfTenComponents(t *testing.T) {
 	begun = time.Now()
 	out, err = exec.CommandContext(t.Context(), refit, "plan", "--components", "--release", "ten", "--kubeconfig", kubeconfig, "-o", "json").Output()
 	took := time.Since(begun).Seconds()
-	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() != 3 {
+		t.Fatalf("refit plan: %v: %s", err, exit.Stderr)
+	} else if err != nil && !ok {
 		t.Fatalf("refit plan: %v", err)
 	}
 	var report cliv1alpha1.Report
