@@ -65,8 +65,9 @@ func (s *shown) await(t *testing.T, matches func(*cliv1alpha1.HostStatus) bool) 
 		s.mu.Lock()
 		for i := range s.got {
 			if matches(&s.got[i]) {
-				defer s.mu.Unlock()
-				return s.got[:i+1]
+				found := s.got[:i+1]
+				s.mu.Unlock()
+				return found
 			}
 		}
 		s.mu.Unlock()

@@ -381,7 +381,8 @@ func (r *Reconciler) conditions(status *refitv1alpha1.ComponentStatus, c *refitv
 	}
 	more := ""
 	if cut > 0 {
-		more = fmt.Sprintf("; %d offers of the oldest ClusterReleases are missing, because the status lists at most %d: delete ClusterReleases that you do not need",
+		more = fmt.Sprintf("; %d offers of the oldest ClusterReleases are missing, because the status lists at most %d: "+
+			"delete ClusterReleases that you do not need",
 			cut, maxOffers)
 	}
 	if status.Installed != nil {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -126,7 +127,7 @@ func startBed(t *testing.T, objects client.WithWatch, directory string, down boo
 	t.Cleanup(b.stop)
 	b.url = "https://" + listener.Addr().String()
 	b.client = &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, //nolint:gosec // the test's own server
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true,
 	}}
 	t.Cleanup(b.client.CloseIdleConnections)
 	return b
@@ -169,9 +170,7 @@ func (b *bed) open(t *testing.T, ctx context.Context, r request) *http.Response 
 	}
 	sent, err := http.NewRequestWithContext(ctx, r.method, b.url+r.path, body)
 	must(t, err)
-	for name, values := range r.header {
-		sent.Header[name] = values
-	}
+	maps.Copy(sent.Header, r.header)
 	if r.body != nil {
 		sent.Header.Set("Content-Type", "application/json")
 	}
@@ -280,8 +279,8 @@ func next[T any](t *testing.T, events <-chan event, kind string) (e event, data 
 	return e, data
 }
 
-func upgrade(name string) *refitv1alpha1.ClusterUpgrade {
-	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "u"}}
+func upgrade() *refitv1alpha1.ClusterUpgrade {
+	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "op", UID: "u"}}
 	u.Status.Phase = refitv1alpha1.PhaseRunning
 	return u
 }

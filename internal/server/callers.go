@@ -81,7 +81,7 @@ func fromAPIServer(err error) error {
 		p := problem.New(http.StatusUnprocessableEntity, problem.Invalid, detail)
 		if details := status.Status().Details; details != nil {
 			for _, cause := range details.Causes {
-				p.At(pointerOf(cause), cause.Message)
+				p = p.At(pointerOf(cause), cause.Message)
 			}
 		}
 		return p

@@ -16,7 +16,7 @@ import (
 )
 
 func TestEventsHaveWhatChanges(t *testing.T) {
-	b := newBed(t, upgrade("op"), node("worker-1"), node("worker-2")).current(t)
+	b := newBed(t, upgrade(), node("worker-1"), node("worker-2")).current(t)
 	events := b.follow(t, "")
 	first, hello := next[api.Hello](t, events, "hello")
 	if hello.Resumed || hello.HeartbeatSeconds != 5 || first.id == "" {
@@ -58,7 +58,7 @@ func TestEventsHaveWhatChanges(t *testing.T) {
 }
 
 func TestEventsReportAnOutageAndItsEnd(t *testing.T) {
-	b := newBed(t, upgrade("op")).current(t)
+	b := newBed(t, upgrade()).current(t)
 	events := b.follow(t, "")
 	next[api.State](t, events, "state")
 	b.down.Store(true)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestTheStateHasItsSourceAndAnETag(t *testing.T) {
-	b := newBed(t, upgrade("op"), node("cp-1"), node("worker-1")).current(t)
+	b := newBed(t, upgrade(), node("cp-1"), node("worker-1")).current(t)
 	answer, body := b.send(t, request{path: "/api/v1alpha1/state", token: "viewer"})
 	var state api.State
 	decode(t, body, &state)
@@ -34,7 +34,7 @@ func TestTheStateHasItsSourceAndAnETag(t *testing.T) {
 }
 
 func TestNodesComeInPages(t *testing.T) {
-	objects := []client.Object{upgrade("op")}
+	objects := []client.Object{upgrade()}
 	for i := range 5 {
 		objects = append(objects, node(fmt.Sprintf("worker-%d", i)))
 	}
@@ -70,7 +70,7 @@ func TestNodesComeInPages(t *testing.T) {
 }
 
 func TestAWaitEndsWithTheUpgrade(t *testing.T) {
-	b := newBed(t, upgrade("op")).current(t)
+	b := newBed(t, upgrade()).current(t)
 	short := get[api.OperationAnswer](t, b, "/api/v1alpha1/operations/op?wait=ended&timeout=100ms", "viewer")
 	if short.Operation.Ended {
 		t.Errorf("it has ended: %+v", short)
@@ -96,7 +96,7 @@ func TestAWaitEndsWithTheUpgrade(t *testing.T) {
 // whoever holds the one-time code. It is ready.
 func TestARestartDuringAnOutageShowsTheLastKnownState(t *testing.T) {
 	directory := t.TempDir()
-	objects := operationstest.NewClient(t, upgrade("op"), node("worker-1"))
+	objects := operationstest.NewClient(t, upgrade(), node("worker-1"))
 	first := startBed(t, objects, directory, false).current(t)
 	first.stop()
 	b := startBed(t, objects, directory, true)

@@ -24,7 +24,7 @@ func (b *bed) signIn(t *testing.T, credentials api.SignIn) string {
 }
 
 func TestASessionActsForWhoHasSignedIn(t *testing.T) {
-	b := newBed(t, upgrade("op")).current(t)
+	b := newBed(t, upgrade()).current(t)
 	code := b.NewCode()
 	for method, credentials := range map[api.MeMethod]api.SignIn{api.Code: {Code: code}, api.Session: {Token: "viewer"}} {
 		cookie := b.signIn(t, credentials)

@@ -18,7 +18,7 @@ func TestASlowClientIsDroppedAndDelaysNobody(t *testing.T) {
 	must(t, err)
 	defer raw.Close()
 	must(t, raw.(*net.TCPConn).SetReadBuffer(4<<10))
-	slow := tls.Client(raw, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // the test's own server
+	slow := tls.Client(raw, &tls.Config{InsecureSkipVerify: true})
 	_, err = fmt.Fprintf(slow, "GET /api/v1alpha1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer viewer\r\n\r\n")
 	must(t, err)
 	b.eventually(t, "the slow client has a stream", func() bool { return b.Streams() == 1 })

@@ -31,7 +31,8 @@ const (
 
 func (c content) complete() error {
 	if len(c.checks) < minChecks || len(c.problems) < minProblems || len(c.waits) < minWaits || len(c.refusals) < minRefusals || len(c.failures) < minFailures {
-		return fmt.Errorf("found only %d checks, %d problems of components, %d reasons for waiting, %d refusals and %d failures: adapt tools/reasons to the code",
+		return fmt.Errorf("found only %d checks, %d problems of components, %d reasons for waiting, %d refusals and %d failures: "+
+			"adapt tools/reasons to the code",
 			len(c.checks), len(c.problems), len(c.waits), len(c.refusals), len(c.failures))
 	}
 	return nil
@@ -42,7 +43,8 @@ var template string
 
 func (c content) page() string {
 	return strings.NewReplacer(
-		"{{checks}}\n", c.checkRows(), "{{problems}}\n", c.problemRows(), "{{waits}}\n", c.waitRows(), "{{refusals}}\n", c.refusalRows(), "{{failures}}\n", c.failureRows(),
+		"{{checks}}\n", c.checkRows(), "{{problems}}\n", c.problemRows(), "{{waits}}\n", c.waitRows(),
+		"{{refusals}}\n", c.refusalRows(), "{{failures}}\n", c.failureRows(),
 	).Replace(template)
 }
 

@@ -126,7 +126,7 @@ func conflictRemedy(text string, conflict *metav1.StatusCause) string {
 	if conflict.Field != "" && strings.Contains(text, conflict.Field) {
 		field = conflict.Field
 	}
-	if found := manager.FindStringSubmatch(conflict.Message); found != nil && strings.Contains(text, found[1]) {
+	if found := manager.FindStringSubmatch(conflict.Message); len(found) > 1 && strings.Contains(text, found[1]) {
 		by = found[1]
 	}
 	return fmt.Sprintf("Give %s of %s the value of the chart, and stop %s from changing it; or set the value that it has in spec.values of the Component. "+

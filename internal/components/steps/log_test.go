@@ -15,7 +15,8 @@ func TestValuesOfSecretsAreNotInTheLogOfHelm(t *testing.T) {
 	handler := slog.New(r.helmLog(slog.NewJSONHandler(&log, nil)))
 	r.secret = []string{"hunter2"} // once it is read
 	refused := errors.New(`spec.pin: Invalid value: "hunter2" (aHVudGVyMg==)`)
-	handler.Warn("upgrade failed: "+refused.Error(), slog.String("name", "queue"), slog.Any("error", refused), slog.Any("values", []string{"hunter2"}),
+	handler.Warn("upgrade failed: "+refused.Error(), //nolint:sloglint // Helm logs like this
+		slog.String("name", "queue"), slog.Any("error", refused), slog.Any("values", []string{"hunter2"}),
 		slog.Group("object", slog.String("pin", "hunter2")), slog.Int("count", 3))
 	handler.With("error", refused).WithGroup("object").Warn("rollback failed", "pin", "hunter2")
 	for _, secret := range []string{"hunter2", "aHVud"} {

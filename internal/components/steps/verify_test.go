@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/kubernetes/scheme"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -110,7 +110,7 @@ func TestAnObjectThatIsNotReadyForAWhileDuringTheSoak(t *testing.T) {
 			return nil
 		}
 		r := runOf("1")
-		r.client = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithRESTMapper(mapper).WithInterceptorFuncs(interceptor.Funcs{Get: get}).Build()
+		r.client = fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithRESTMapper(mapper).WithInterceptorFuncs(interceptor.Funcs{Get: get}).Build()
 		r.Component.Release.Namespace, r.Waiting = "queue", func(string) {}
 		v := &refitv1alpha1.RecipeVerify{Ready: refitv1alpha1.VerifyAll, Soak: metav1.Duration{Duration: soak}}
 		if err := r.staysHealthy(t.Context(), v, helm.Rendering{Objects: []helm.Object{{Content: content}}}); err != nil {

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/kubernetes/scheme"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -47,7 +47,7 @@ func TestARollbackWhoseObjectsDoNotBecomeReady(t *testing.T) {
 			content.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
 			content.SetName(live.Name)
 			r := runOf("1")
-			r.client = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithRESTMapper(mapper).WithObjects(live).Build()
+			r.client = fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithRESTMapper(mapper).WithObjects(live).Build()
 			r.Component.Release.Namespace, r.secret, r.Waiting = "shop", []string{"hunter2"}, func(string) {}
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithDeadlineCause(t.Context(), time.Now().Add(time.Minute), c.expired)

@@ -112,7 +112,7 @@ func TestAgentThatIsRestartedIsFollowedAgain(t *testing.T) {
 			t.Errorf("heartbeat at %s", at)
 		}
 		stop()
-		await(t, "the agent is gone", f.lost)
+		_ = await(t, "the agent is gone", f.lost)
 	}
 	if len(f.lost) > 0 {
 		t.Errorf("reported more than once: %v", <-f.lost)
@@ -152,7 +152,7 @@ func TestErrorsOfTheAgentAreReported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := socketPath(t)
 			answer(t, path, handler)
-			await(t, name, follow(t, path).lost)
+			_ = await(t, name, follow(t, path).lost)
 		})
 	}
 }

@@ -73,7 +73,7 @@ func TestAnInstallationWhoseEndCannotBeRecorded(t *testing.T) {
 	for unavailable := range 3 {
 		api := &secretsServer{stored: map[string]corev1.Secret{}, unavailable: unavailable}
 		server := httptest.NewServer(api)
-		defer server.Close()
+		t.Cleanup(server.Close)
 		config := &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 		c := New(t.Context(), config, Release{Namespace: "shop", Name: "app"}, slog.DiscardHandler)
 		chart := chartOf(t, nil)

@@ -27,7 +27,11 @@ type schema struct {
 // shared are the documents that the HTTP API has in common with the CLI. The types of their fields
 // are compared, too.
 var shared = []any{
-	cliv1alpha1.Operation{}, cliv1alpha1.PastOperation{}, cliv1alpha1.Explanation{}, cliv1alpha1.ListedRelease{}, cliv1alpha1.NodeRow{},
+	cliv1alpha1.Operation{},
+	cliv1alpha1.PastOperation{},
+	cliv1alpha1.Explanation{},
+	cliv1alpha1.ListedRelease{},
+	cliv1alpha1.NodeRow{},
 	cliv1alpha1.Change{},
 }
 
@@ -99,8 +103,8 @@ func compare(t *testing.T, all map[string]schema, document reflect.Type, compare
 
 func fieldsOf(document reflect.Type) func(func(reflect.StructField) bool) {
 	return func(yield func(reflect.StructField) bool) {
-		for i := range document.NumField() {
-			if !yield(document.Field(i)) {
+		for field := range document.Fields() {
+			if !yield(field) {
 				return
 			}
 		}

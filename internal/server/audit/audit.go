@@ -194,7 +194,7 @@ func (l *Log) rotate() error {
 }
 
 // Last returns the last entries of the current file, the newest first, and why the chain is broken.
-func (l *Log) Last(most int) (entries []Entry, broken error, err error) {
+func (l *Log) Last(most int) (entries []Entry, broken, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	content := make([]byte, l.size)

@@ -72,7 +72,8 @@ func Own(directory string, hosts []string, now func() time.Time) (*Source, error
 	if err := s.create(hosts); err != nil {
 		return nil, fmt.Errorf("cannot create a certificate in %s: %w", directory, err)
 	}
-	return s, s.load()
+	err = s.load()
+	return s, err
 }
 
 // fits reports whether the certificate is valid for these hosts for long enough.

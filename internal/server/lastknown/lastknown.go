@@ -94,7 +94,7 @@ func (f *File) Load() (operations.Copy, error) {
 }
 
 // fill keeps an empty map where the file has none.
-func fill[T any](to *map[string]T, from map[string]T) {
+func fill[T any](to *map[string]T, from map[string]T) { //nolint:gocritic // the map itself is replaced
 	if from != nil {
 		*to = from
 	}

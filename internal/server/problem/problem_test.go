@@ -29,7 +29,7 @@ func written(t *testing.T, err error) (*http.Response, api.Problem) {
 
 func TestAProblemNamesItsCodeAndTheRequest(t *testing.T) {
 	answer, p := written(t, problem.New(http.StatusServiceUnavailable, problem.APIUnreachable, "It is down.").After(1500*time.Millisecond).At("#/a", "wrong"))
-	if answer.StatusCode != 503 || answer.Header.Get("Retry-After") != "2" || answer.Header.Get("Content-Type") != "application/problem+json" {
+	if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") != "2" || answer.Header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%d %v", answer.StatusCode, answer.Header)
 	}
 	if p.Code != problem.APIUnreachable || p.RequestID != "r1" || p.Title != "Service Unavailable" || len(p.Errors) != 1 {
@@ -39,7 +39,7 @@ func TestAProblemNamesItsCodeAndTheRequest(t *testing.T) {
 
 func TestTheClientDoesNotSeeAnInternalError(t *testing.T) {
 	answer, p := written(t, errors.New("open /secret/path: denied"))
-	if answer.StatusCode != 500 || p.Code != problem.Internal || strings.Contains(p.Detail+p.Remedy, "secret") {
+	if answer.StatusCode != http.StatusInternalServerError || p.Code != problem.Internal || strings.Contains(p.Detail+p.Remedy, "secret") {
 		t.Errorf("%d %+v", answer.StatusCode, p)
 	}
 }

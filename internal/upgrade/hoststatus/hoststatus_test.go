@@ -48,11 +48,17 @@ func TestDocuments(t *testing.T) {
 	}{
 		{"never upgraded", hoststatus.Known{}, "Idle"},
 		{"in progress, from files", hoststatus.Known{State: state(started(node.StepAPIServer))}, "Applying, swap-apiserver"},
-		{"in progress", hoststatus.Known{State: state(started(node.StepAPIServer)), Step: limit},
-			"Applying, swap-apiserver (rolls back by itself at 08:04:00 UTC at the latest)"},
+		{
+			"in progress",
+			hoststatus.Known{State: state(started(node.StepAPIServer)), Step: limit},
+			"Applying, swap-apiserver (rolls back by itself at 08:04:00 UTC at the latest)",
+		},
 		{"the deadline of another step", hoststatus.Known{State: state(started(node.StepEtcd)), Step: limit}, "Applying, swap-etcd"},
-		{"a wait may end without a rollback", hoststatus.Known{State: state(started(node.StepAPIServer)), Step: limit, Waiting: "waiting for the kubelet"},
-			"Applying, swap-apiserver, waits: waiting for the kubelet"},
+		{
+			"a wait may end without a rollback",
+			hoststatus.Known{State: state(started(node.StepAPIServer)), Step: limit, Waiting: "waiting for the kubelet"},
+			"Applying, swap-apiserver, waits: waiting for the kubelet",
+		},
 		{"between two steps", hoststatus.Known{State: state(started(node.StepEtcd), node.Record{Kind: node.Done, Step: node.StepEtcd})}, "Applying, swap-etcd done"},
 		{"undo", hoststatus.Known{
 			State: state(started(node.StepAPIServer), failed, node.Record{Kind: node.RollbackStarted}, node.Record{Kind: node.UndoStarted, Step: node.StepAPIServer}),
@@ -63,8 +69,11 @@ func TestDocuments(t *testing.T) {
 			State: state(node.Record{Kind: node.Finished, Outcome: refitv1alpha1.NodeSucceeded}),
 		}, "Failed, failed: kube-apiserver keeps crashing: [redacted] (ContainerCrashes)"},
 		{"not resumed", hoststatus.Known{Host: node.HostState{Unresumed: failure()}}, "Failed, failed: kube-apiserver keeps crashing: [redacted] (ContainerCrashes)"},
-		{"refused", hoststatus.Known{Refusal: &node.Refusal{Reason: "StaleEpoch", Message: "token: " + secret}},
-			"Idle, order refused: token: [redacted] (StaleEpoch)"},
+		{
+			"refused",
+			hoststatus.Known{Refusal: &node.Refusal{Reason: "StaleEpoch", Message: "token: " + secret}},
+			"Idle, order refused: token: [redacted] (StaleEpoch)",
+		},
 		{"restore", hoststatus.Known{Restore: &cliv1alpha1.HostRestore{Step: "start-etcd"}}, "Idle, unfinished restore of etcd at start-etcd"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -76,15 +76,21 @@ func with(in *outage.Input, change func(*outage.Input)) func() *outage.Input {
 }
 
 var situations = []situation{
-	{"the agent replaces the API server", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepAPIServer, -2) }),
+	{
+		"the agent replaces the API server", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepAPIServer, -2) }),
 		cliv1alpha1.OutageStep, cliv1alpha1.SourceAgent,
-		"Expected: cp-1 is at swap-apiserver for 0:12 (agent, 1 s ago); rolls back by itself after 4:00 at the latest"},
-	{"the agent replaces etcd", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepEtcd, -2) }),
-		cliv1alpha1.OutageStep, cliv1alpha1.SourceAgent, "Expected: cp-1 is at swap-etcd for 0:12"},
-	{"last known at the API server", with(single(), func(in *outage.Input) {
-		in.Orders = []*refitv1alpha1.NodeUpgrade{order("cp-1", node.StepAPIServer, -2)}
-	}),
-		cliv1alpha1.OutageStep, cliv1alpha1.SourceLastKnown, "Expected: cp-1 was last seen at swap-apiserver, which started 0:12 ago (last known, 0:11 ago)"},
+		"Expected: cp-1 is at swap-apiserver for 0:12 (agent, 1 s ago); rolls back by itself after 4:00 at the latest",
+	},
+	{
+		"the agent replaces etcd", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepEtcd, -2) }),
+		cliv1alpha1.OutageStep, cliv1alpha1.SourceAgent, "Expected: cp-1 is at swap-etcd for 0:12",
+	},
+	{
+		"last known at the API server", with(single(), func(in *outage.Input) {
+			in.Orders = []*refitv1alpha1.NodeUpgrade{order("cp-1", node.StepAPIServer, -2)}
+		}),
+		cliv1alpha1.OutageStep, cliv1alpha1.SourceLastKnown, "Expected: cp-1 was last seen at swap-apiserver, which started 0:12 ago (last known, 0:11 ago)",
+	},
 	{"the outage began with swap-etcd and continues", with(single(), func(in *outage.Input) {
 		in.Now, in.Agent = after(40), agent(node.StepAPIServer, 28)
 		in.Agent.ObservedAt = after(39)
@@ -98,8 +104,10 @@ var situations = []situation{
 		in.Members, in.Servers, in.Agent = 2, in.Servers[:2], agent(node.StepEtcd, -2)
 	}), cliv1alpha1.OutageStep, cliv1alpha1.SourceAgent, "Expected: cp-1 is at swap-etcd"},
 
-	{"no operation", with(single(), func(in *outage.Input) { in.Operation = nil }),
-		cliv1alpha1.OutageOther, "", "Not part of the upgrade: no step in progress restarts an API server"},
+	{
+		"no operation", with(single(), func(in *outage.Input) { in.Operation = nil }),
+		cliv1alpha1.OutageOther, "", "Not part of the upgrade: no step in progress restarts an API server",
+	},
 	{"the operation has ended", with(single(), func(in *outage.Input) {
 		in.Operation.Status.Phase = refitv1alpha1.PhaseSucceeded
 		in.Operation.Status.Conditions = ended()
@@ -127,8 +135,10 @@ var situations = []situation{
 		in.Operation = operation("w-1")
 		in.Orders = []*refitv1alpha1.NodeUpgrade{order("w-1", node.StepAPIServer, -2)}
 	}), cliv1alpha1.OutageOther, "", "Not part of the upgrade"},
-	{"the agent is at a step that restarts nothing", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepControllers, -2) }),
-		cliv1alpha1.OutageOther, "", "Not part of the upgrade: no step in progress restarts an API server"},
+	{
+		"the agent is at a step that restarts nothing", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepControllers, -2) }),
+		cliv1alpha1.OutageOther, "", "Not part of the upgrade: no step in progress restarts an API server",
+	},
 	{"the agent contradicts what was last known", with(single(), func(in *outage.Input) {
 		in.Orders = []*refitv1alpha1.NodeUpgrade{order("cp-1", node.StepAPIServer, -60)}
 		in.Agent = agent(node.StepUploadConfig, -2)
@@ -141,8 +151,10 @@ var situations = []situation{
 		in.Agent = agent(node.StepAPIServer, -2)
 		in.Agent.Restore = &cliv1alpha1.HostRestore{Step: "start-etcd"}
 	}), cliv1alpha1.OutageOther, "", "Not part of the upgrade: an unfinished restore of etcd is in progress on cp-1"},
-	{"others do not respond either", with(three(), func(in *outage.Input) { in.Agent = agent(node.StepAPIServer, -2) }),
-		cliv1alpha1.OutageOther, cliv1alpha1.SourceAgent, "but the API servers of cp-2 and cp-3 do not respond either"},
+	{
+		"others do not respond either", with(three(), func(in *outage.Input) { in.Agent = agent(node.StepAPIServer, -2) }),
+		cliv1alpha1.OutageOther, cliv1alpha1.SourceAgent, "but the API servers of cp-2 and cp-3 do not respond either",
+	},
 	{"others have not responded for long after swap-etcd began", with(three(), func(in *outage.Input) {
 		in.Agent = agent(node.StepEtcd, -2)
 		in.Now, in.Agent.ObservedAt = after(60), after(59)
@@ -181,25 +193,37 @@ var situations = []situation{
 	{"other API servers were not checked", with(three(), func(in *outage.Input) {
 		in.Servers[1].Reach, in.Servers[2].Reach, in.Agent = outage.Unchecked, outage.Unchecked, agent(node.StepAPIServer, -2)
 	}), cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "but the API servers of cp-2 and cp-3 were not checked"},
-	{"the API servers are unknown", with(single(), func(in *outage.Input) { in.Servers, in.Agent = nil, agent(node.StepAPIServer, -2) }),
-		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "but the other API servers are unknown"},
-	{"etcd elects a leader", with(three(), func(in *outage.Input) { in.Agent = agent(node.StepEtcd, -2) }),
-		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "do not respond either"},
+	{
+		"the API servers are unknown", with(single(), func(in *outage.Input) { in.Servers, in.Agent = nil, agent(node.StepAPIServer, -2) }),
+		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "but the other API servers are unknown",
+	},
+	{
+		"etcd elects a leader", with(three(), func(in *outage.Input) { in.Agent = agent(node.StepEtcd, -2) }),
+		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "do not respond either",
+	},
 	{"the number of members is unknown", with(three(), func(in *outage.Input) {
 		in.Members, in.Agent = 0, agent(node.StepEtcd, -2)
 		in.Now, in.Agent.ObservedAt = after(60), after(59)
 	}), cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "do not respond either"},
-	{"a restart of the kubelet", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepKubelet, -2) }),
-		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "Unknown: cp-1 is at swap-kubelet for 0:12 (agent, 1 s ago), which can restart the API server"},
-	{"kube-vip restarts", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepPods, -2) }),
-		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "which can restart the API server"},
-	{"last known before the step", with(single(), func(in *outage.Input) { in.Orders = []*refitv1alpha1.NodeUpgrade{order("cp-1", node.StepRender, -2)} }),
-		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceLastKnown, "cp-1 was last seen at render-manifests and may have reached a step that restarts the API server"},
+	{
+		"a restart of the kubelet", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepKubelet, -2) }),
+		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "Unknown: cp-1 is at swap-kubelet for 0:12 (agent, 1 s ago), which can restart the API server",
+	},
+	{
+		"kube-vip restarts", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepPods, -2) }),
+		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "which can restart the API server",
+	},
+	{
+		"last known before the step", with(single(), func(in *outage.Input) { in.Orders = []*refitv1alpha1.NodeUpgrade{order("cp-1", node.StepRender, -2)} }),
+		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceLastKnown, "cp-1 was last seen at render-manifests and may have reached a step that restarts the API server",
+	},
 	{"the last known state is older than the outage", with(single(), func(in *outage.Input) {
 		in.ObservedAt, in.Orders = after(-60), []*refitv1alpha1.NodeUpgrade{order("cp-1", node.StepAPIServer, -62)}
 	}), cliv1alpha1.OutageUnknown, cliv1alpha1.SourceLastKnown, "the state of cp-1 is 1:00 older than the outage"},
-	{"nothing was known before the outage", with(single(), func(in *outage.Input) { in.ObservedAt, in.Operation = time.Time{}, nil }),
-		cliv1alpha1.OutageUnknown, "", "Unknown: what was known"},
+	{
+		"nothing was known before the outage", with(single(), func(in *outage.Input) { in.ObservedAt, in.Operation = time.Time{}, nil }),
+		cliv1alpha1.OutageUnknown, "", "Unknown: what was known",
+	},
 	{"last known far beyond the timeout", with(single(), func(in *outage.Input) {
 		in.Orders, in.Now = []*refitv1alpha1.NodeUpgrade{order("cp-1", node.StepAPIServer, -2)}, after(4*60+40)
 	}), cliv1alpha1.OutageUnknown, cliv1alpha1.SourceLastKnown, "which should have ended 0:42 ago"},
@@ -210,8 +234,10 @@ var situations = []situation{
 		in.Agent = agent(node.StepEtcd, -2)
 		in.Agent.Waits = "waiting for node cp-2 to finish its etcd upgrade"
 	}), cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "but waits: waiting for node cp-2"},
-	{"the clock of the host is ahead", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepAPIServer, 100) }),
-		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "the clock of cp-1 is ahead"},
+	{
+		"the clock of the host is ahead", with(single(), func(in *outage.Input) { in.Agent = agent(node.StepAPIServer, 100) }),
+		cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "the clock of cp-1 is ahead",
+	},
 	{"the API server has just been replaced", with(single(), func(in *outage.Input) {
 		in.Agent = agent(node.StepControllers, 8)
 		in.Agent.Steps = append(in.Agent.Steps, cliv1alpha1.HostStep{Name: node.StepAPIServer, State: "Done", StartTime: after(-2), CompletionTime: after(8)})

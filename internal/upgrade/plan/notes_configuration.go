@@ -67,7 +67,7 @@ func changedNotes(result *configpatch.Result, r *cluster.Release, add func(decis
 // unappliedNote names the changes of a ClusterRelease that this upgrade does not make.
 func unappliedNote(result *configpatch.Result, r *cluster.Release, first *cluster.Node, add func(decision, format string, args ...any)) {
 	set, removed := result.Texts()
-	if fields := append(set, removed...); len(fields) > 0 {
+	if fields := slices.Concat(set, removed); len(fields) > 0 {
 		add(fmt.Sprintf("The kubeadm configuration stays, without the change of %s by ClusterRelease %s", phrase.List(fields), r.Name),
 			"%s runs %s already; the next upgrade of the whole control plane changes it", first.Name, r.Payload.Kubernetes)
 	}

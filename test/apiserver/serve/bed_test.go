@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -184,7 +185,7 @@ func (c *cluster) serve(t *testing.T, directory string) *serving {
 	t.Cleanup(s.stop)
 	s.url = "https://" + listener.Addr().String()
 	s.client = &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, //nolint:gosec // the test's own server
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true,
 	}}
 	t.Cleanup(s.client.CloseIdleConnections)
 	return s
@@ -204,9 +205,7 @@ func (s *serving) open(ctx context.Context, t *testing.T, r request) *http.Respo
 	}
 	sent, err := http.NewRequestWithContext(ctx, r.method, s.url+r.path, strings.NewReader(r.body))
 	must(t, err)
-	for name, values := range r.header {
-		sent.Header[name] = values
-	}
+	maps.Copy(sent.Header, r.header)
 	if r.body != "" {
 		sent.Header.Set("Content-Type", "application/json")
 	}

@@ -123,7 +123,7 @@ func TestRequestsOfOtherSites(t *testing.T) {
 			t.Errorf("%s: %d %s", situation, answer.StatusCode, body)
 		}
 	}
-	rebound, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+prefix+"state", nil)
+	rebound, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+prefix+"state", http.NoBody)
 	must(t, err)
 	rebound.Host = "attacker.example"
 	rebound.Header.Set("Authorization", "Bearer "+viewer)
