@@ -41,6 +41,7 @@ func TestMirrorKeepsWhatReportsNeed(t *testing.T) {
 		m := mirrorOf(objects, func(c operations.Changes) { changes = append(changes, c) })
 		go m.Run(t.Context())
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		m.Read(func(c *operations.Copy) {
 			if len(c.Operations) != 1 || c.Operations["op"].Annotations != nil || c.Nodes["worker-1"].Labels["zone"] != "a" || c.Orders["worker-1"] == nil {
 				t.Errorf("the copy is %+v", c)
@@ -55,6 +56,7 @@ func TestMirrorKeepsWhatReportsNeed(t *testing.T) {
 		changes = nil
 		succeed(t, objects, "op")
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if len(changes) != 1 || !changes[0].Operations["op"] || len(changes[0].Nodes) != 0 {
 			t.Errorf("changes after a status are %+v", changes)
 		}
