@@ -11,7 +11,8 @@ import (
 
 const (
 	// maxDepth is the largest number of imports in a chain from a command to a package of this
-	// module: a reader has to follow no more. The server adds two: itself, and its last known state.
+	// module: a reader has to follow no more. The server adds two: itself, and its last
+	// known state.
 	maxDepth = 8
 	// maxCommandLines bounds the code of the CLI: a command has flags and constructors.
 	maxCommandLines = 2600
