@@ -9,6 +9,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/engine/agentsocket"
 	"github.com/refit-dev/refit/internal/server"
 )
 
@@ -59,6 +60,7 @@ that the command prints, or set --tls-cert and --tls-key.`,
 	flags.StringVar(&f.Key, "tls-key", "", "the `FILE` of the key of the certificate")
 	flags.StringVar(&f.Directory, "state-dir", "",
 		"the `DIRECTORY` of the certificate, the audit log and the last known state (default one for each cluster in ~/.local/state/refit/serve)")
+	flags.StringVar(&f.AgentSocket, "agent-socket", agentsocket.Path, "the socket `FILE` of the agent on this host, which explains outages of the API server")
 	addKubeconfigFlags(cmd, &k)
 	flags.SortFlags = false
 	return cmd

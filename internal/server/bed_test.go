@@ -11,6 +11,8 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,6 +46,7 @@ type bed struct {
 	url     string
 	client  *http.Client
 	dir     string
+	socket  string // of the agent of this host
 	stop    func()
 }
 
@@ -98,7 +101,7 @@ func newBed(t *testing.T, objects ...client.Object) *bed {
 // start.
 func startBed(t *testing.T, objects client.WithWatch, directory string, down bool) *bed {
 	t.Helper()
-	b := &bed{objects: objects, down: &atomic.Bool{}, dir: directory}
+	b := &bed{objects: objects, down: &atomic.Bool{}, dir: directory, socket: filepath.Join(shortDirectory(t), "agent.sock")}
 	b.down.Store(down)
 	cluster := &operations.Cluster{
 		Client: interceptor.NewClient(objects, review(b.down)), Name: "prod", Command: "refit", Now: time.Now,
@@ -107,7 +110,7 @@ func startBed(t *testing.T, objects client.WithWatch, directory string, down boo
 	var err error
 	b.Server, err = server.New(server.Options{
 		Cluster: cluster, Config: &rest.Config{Host: "https://127.0.0.1:1"}, Directory: directory, Hosts: []string{"127.0.0.1"}, OneTimeCodes: true,
-		Log: slog.New(slog.DiscardHandler),
+		AgentSocket: b.socket, Log: slog.New(slog.DiscardHandler),
 	})
 	must(t, err)
 	source, err := certificate.Own(directory, []string{"127.0.0.1"}, time.Now)
@@ -131,6 +134,15 @@ func startBed(t *testing.T, objects client.WithWatch, directory string, down boo
 	}}
 	t.Cleanup(b.client.CloseIdleConnections)
 	return b
+}
+
+// shortDirectory returns a directory for a unix socket, whose path has at most 108 bytes.
+func shortDirectory(t *testing.T) string {
+	t.Helper()
+	directory, err := os.MkdirTemp("", "refit") //nolint:usetesting // the path would be too long
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(directory) })
+	return directory
 }
 
 func must(t *testing.T, err error) {

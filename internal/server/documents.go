@@ -18,14 +18,7 @@ type documents struct {
 	cluster string // the user's name for it
 	command string // the command that the user types to run the CLI, for remedies
 	now     func() time.Time
-	outages Outages
-}
-
-// Outages explains outages of the API server.
-type Outages interface {
-	// Explain returns whether the upgrade explains that the API server is unreachable, or nil if
-	// that is unknown.
-	Explain(c *operations.Copy, now time.Time) *api.Outage
+	local   *localAgent
 }
 
 // observed returns where a copy comes from, and when it was equal to the cluster.
@@ -43,10 +36,8 @@ func (d *documents) apiServer(c *operations.Copy) api.APIServer {
 	}
 	if !c.API.UnreachableSince.IsZero() {
 		out.UnreachableSince = c.API.UnreachableSince.UTC()
-		if d.outages != nil {
-			if outage := d.outages.Explain(c, d.now()); outage != nil {
-				out.Outage = *outage
-			}
+		if outage := d.outage(c); outage != nil {
+			out.Outage = *outage
 		}
 	}
 	return out
@@ -55,7 +46,7 @@ func (d *documents) apiServer(c *operations.Copy) api.APIServer {
 func (d *documents) state(c *operations.Copy) *api.State {
 	all := c.Sorted()
 	out := &api.State{
-		Cluster: d.cluster, APIServer: d.apiServer(c), Operations: len(all), Leader: c.Leader,
+		Cluster: d.cluster, APIServer: d.apiServer(c), Agent: d.agent(c), Operations: len(all), Leader: c.Leader,
 		Releases: d.releases(c, all), Nodes: summary(c), Unread: []api.Unread{},
 	}
 	out.Source, out.ObservedAt = observed(c)

@@ -31,6 +31,7 @@ type Foreground struct {
 	Directory        string // empty: one for each cluster in the directory of the user's state
 	Certificate, Key string // files; empty: a certificate of the server's own
 	AllowedHosts     []string
+	AgentSocket      string // of the agent on this host, which may have none
 }
 
 // Started is what the person needs to know about a server that has started.
@@ -92,7 +93,7 @@ func (f *Foreground) Serve(ctx context.Context, cluster *operations.Cluster, con
 	if err != nil {
 		return err
 	}
-	s, err := New(Options{Cluster: cluster, Config: config, Directory: directory, Hosts: hosts, OneTimeCodes: isLoopback(host), Log: log})
+	s, err := New(Options{Cluster: cluster, Config: config, Directory: directory, Hosts: hosts, OneTimeCodes: isLoopback(host), AgentSocket: f.AgentSocket, Log: log})
 	if err != nil {
 		return err
 	}

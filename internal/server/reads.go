@@ -102,7 +102,8 @@ func etagOf(state *api.State) (string, error) {
 
 // withoutTime returns a state without what changes although nothing happens.
 func withoutTime(state api.State) api.State {
-	state.ObservedAt, state.APIServer.AnsweredAt, state.APIServer.Outage.ObservedAt = time.Time{}, time.Time{}, time.Time{}
+	state.ObservedAt, state.APIServer.AnsweredAt, state.Agent.Status.ObservedAt = time.Time{}, time.Time{}, time.Time{}
+	state.APIServer.Outage.ObservedAt, state.APIServer.Outage.Message = time.Time{}, "" // it has durations
 	state.Operation.LeftSeconds = 0
 	return state
 }

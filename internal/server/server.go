@@ -38,6 +38,8 @@ const (
 	// confirmInterval while only its age does.
 	saveInterval    = 10 * time.Second
 	confirmInterval = time.Minute
+	// explainInterval is the time between two explanations of an outage.
+	explainInterval = time.Second
 )
 
 // Options configure a server.
@@ -54,8 +56,8 @@ type Options struct {
 	// started the server.
 	OneTimeCodes bool
 	Log          *slog.Logger
-	// Outages explains outages of the API server; nil if nothing can.
-	Outages Outages
+	// AgentSocket is the socket of the agent on this host, which may have none.
+	AgentSocket string
 }
 
 // Server is the HTTP API.
@@ -64,6 +66,7 @@ type Server struct {
 	log       *slog.Logger
 	boot      string // the id of this run
 	mirror    *operations.Mirror
+	local     *localAgent
 	documents *documents
 	ring      *stream.Ring
 	publisher *publisher
@@ -79,6 +82,8 @@ type Server struct {
 	ending            chan struct{} // closed when the server ends
 	end               sync.Once
 
+	publishing sync.Mutex
+
 	saving sync.Mutex
 	dirty  atomic.Bool // the state has changed since it was saved
 	saved  time.Time   // guarded by saving
@@ -93,10 +98,11 @@ func New(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	local := &localAgent{socket: options.AgentSocket, now: options.Cluster.Now, log: options.Log}
 	s := &Server{
-		options: options, log: options.Log, boot: rand.Text()[:12], audit: log, codes: access.NewCodes(options.Cluster.Now),
+		options: options, local: local, log: options.Log, boot: rand.Text()[:12], audit: log, codes: access.NewCodes(options.Cluster.Now),
 		file:      &lastknown.File{Directory: options.Directory, Cluster: options.Cluster.Name, Server: options.Config.Host},
-		documents: &documents{cluster: options.Cluster.Name, command: options.Cluster.Command, now: options.Cluster.Now, outages: options.Outages},
+		documents: &documents{cluster: options.Cluster.Name, command: options.Cluster.Command, now: options.Cluster.Now, local: local},
 		requests:  protect.NewLimits(requestsPerSecond, requestsAtOnce), signIns: protect.NewLimits(signInsPerMinute/60.0, signInsPerMinute),
 		ending: make(chan struct{}),
 	}
@@ -112,6 +118,7 @@ func New(options Options) (*Server, error) {
 	}
 	s.mirror = operations.NewMirror(options.Cluster, last)
 	s.mirror.Describe, s.mirror.Changed = artifact.Listed, s.changed
+	local.changed = func() { s.publish(operations.Changes{}) }
 	if s.handler, err = s.routes(); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -171,6 +178,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 	defer stop()
 	var background sync.WaitGroup
 	background.Go(func() { s.mirror.Run(running) })
+	background.Go(func() { s.local.run(running) })
+	background.Go(func() { s.explain(running) })
 	background.Go(func() { s.keep(running) })
 	listening := &http.Server{
 		Handler: s.handler, TLSConfig: config, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
@@ -197,17 +206,43 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 
 // changed publishes a batch of changes. It saves the state when an outage begins.
 func (s *Server) changed(changes operations.Changes) {
+	down := s.publish(changes)
+	if s.dirty.Store(true); changes.API && down {
+		s.save()
+	}
+}
+
+// publish publishes what has changed, and returns whether the API server is unreachable.
+func (s *Server) publish(changes operations.Changes) (down bool) {
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
 	var err error
-	down := false
 	s.mirror.Read(func(c *operations.Copy) {
 		err = s.publisher.publish(c, changes)
-		down = changes.API && !c.API.Reachable()
+		down = !c.API.UnreachableSince.IsZero()
 	})
 	if err != nil {
 		s.log.Error("cannot publish a change", "error", err)
 	}
-	if s.dirty.Store(true); down {
-		s.save()
+	return down
+}
+
+// explain publishes the explanation of an outage each second: it has durations, and what explains
+// an outage ends.
+func (s *Server) explain(ctx context.Context) {
+	ticker := time.NewTicker(explainInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			down := false
+			s.mirror.Read(func(c *operations.Copy) { down = !c.API.UnreachableSince.IsZero() })
+			if down {
+				s.publish(operations.Changes{})
+			}
+		}
 	}
 }
 

@@ -120,10 +120,14 @@ func slim[T client.Object](object T) T {
 	return object
 }
 
-// slimReport keeps of a report who wrote it, and when.
+// slimReport keeps of a report who wrote it, and when, and whether an etcd member runs on the host.
 func slimReport(report *refitv1alpha1.NodeReport) *refitv1alpha1.NodeReport {
 	out := &refitv1alpha1.NodeReport{}
 	out.Name = report.Name
+	out.Status.BootID = report.Status.BootID
+	if report.Status.Etcd != nil {
+		out.Status.Etcd = &refitv1alpha1.EtcdFacts{}
+	}
 	out.Status.AgentVersion, out.Status.ObservedTime = report.Status.AgentVersion, report.Status.ObservedTime
 	out.Status.ClockOffsetMilliseconds = report.Status.ClockOffsetMilliseconds
 	return out

@@ -33,6 +33,8 @@ var shared = []any{
 	cliv1alpha1.ListedRelease{},
 	cliv1alpha1.NodeRow{},
 	cliv1alpha1.Change{},
+	cliv1alpha1.Outage{},
+	cliv1alpha1.HostStatus{},
 }
 
 func schemas(t *testing.T) map[string]schema {

@@ -84,7 +84,7 @@ type APIServer struct {
 	// Error Why it is unreachable
 	Error string `json:"error,omitempty,omitzero"`
 
-	// Outage Outage states whether the upgrade explains that the API server is unreachable.
+	// Outage Outage is whether the upgrade explains that the API server is unreachable.
 	Outage           Outage    `json:"outage,omitempty,omitzero"`
 	Reachable        bool      `json:"reachable"`
 	UnreachableSince time.Time `json:"unreachableSince,omitempty,omitzero"`
@@ -137,6 +137,9 @@ type Change = cliv1alpha1.Change
 // ComponentCounts ComponentCounts counts the changes of components in the plan.
 type ComponentCounts = cliv1alpha1.ComponentCounts
 
+// CurrentStep CurrentStep is the step in progress.
+type CurrentStep = cliv1alpha1.CurrentStep
+
 // ExplainDrain ExplainDrain is the state of a node's drain.
 type ExplainDrain = cliv1alpha1.ExplainDrain
 
@@ -187,14 +190,53 @@ type Hello struct {
 	Revision int64 `json:"revision"`
 }
 
+// HostAPI HostAPI is whether the agent could write its last status to the API.
+type HostAPI = cliv1alpha1.HostAPI
+
+// HostAgent HostAgent is the process of an agent.
+type HostAgent = cliv1alpha1.HostAgent
+
 // HostFacts HostFacts is the state of a node apart from its upgrade.
 type HostFacts = cliv1alpha1.HostFacts
+
+// HostFailure HostFailure is a failure that is not one of a step.
+type HostFailure = cliv1alpha1.HostFailure
+
+// HostRefusal HostRefusal is why an agent refuses an order.
+type HostRefusal = cliv1alpha1.HostRefusal
+
+// HostRestore HostRestore is an unfinished restore of etcd.
+type HostRestore = cliv1alpha1.HostRestore
+
+// HostStatus HostStatus is the state of a host and of its last upgrade: the result of `refit-agent status`, and the document on the socket of the agent.
+type HostStatus = cliv1alpha1.HostStatus
+
+// HostStep HostStep is a step that started.
+type HostStep = cliv1alpha1.HostStep
+
+// HostUpgrade HostUpgrade is an upgrade of a host, and the last order about it.
+type HostUpgrade = cliv1alpha1.HostUpgrade
 
 // ListedComponent ListedComponent is a component of a ClusterRelease.
 type ListedComponent = cliv1alpha1.ListedComponent
 
 // ListedRelease ListedRelease is a ClusterRelease of a cluster. Hosts verify its signature; the list does not.
 type ListedRelease = cliv1alpha1.ListedRelease
+
+// LocalAgent LocalAgent is the connection to the agent on the host of the server, which does not need the API
+// server.
+type LocalAgent struct {
+	Connected bool `json:"connected"`
+
+	// Error Why it is not connected
+	Error string `json:"error,omitempty,omitzero"`
+
+	// Since When it was connected or lost
+	Since time.Time `json:"since,omitempty,omitzero"`
+
+	// Status HostStatus is the state of a host and of its last upgrade: the result of `refit-agent status`, and the document on the socket of the agent.
+	Status HostStatus `json:"status,omitempty,omitzero"`
+}
 
 // Me Me is the caller.
 type Me struct {
@@ -308,28 +350,8 @@ type OperationList struct {
 	Source Source `json:"source"`
 }
 
-// Outage Outage states whether the upgrade explains that the API server is unreachable.
-type Outage struct {
-	Expected bool `json:"expected"`
-
-	// Message The explanation in a sentence
-	Message string `json:"message"`
-
-	// Node The node whose upgrade stops the API server
-	Node       string    `json:"node,omitempty,omitzero"`
-	ObservedAt time.Time `json:"observedAt"`
-	Remedy     string    `json:"remedy,omitempty,omitzero"`
-
-	// Source Source is where data comes from: `api` while the API server confirms it, `last-known` while the
-	// API server is unreachable, and `agent` for what the agent of this host reports.
-	Source Source `json:"source"`
-
-	// Step The step of the agent
-	Step string `json:"step,omitempty,omitzero"`
-
-	// Until When the agent rolls back by itself
-	Until time.Time `json:"until,omitempty,omitzero"`
-}
+// Outage Outage is whether the upgrade explains that the API server is unreachable.
+type Outage = cliv1alpha1.Outage
 
 // PastOperation PastOperation is an operation that ended or is in progress.
 type PastOperation = cliv1alpha1.PastOperation
@@ -356,7 +378,7 @@ type Problem struct {
 	// Errors The fields of the request that are invalid
 	Errors []FieldError `json:"errors,omitempty,omitzero"`
 
-	// Expected Outage states whether the upgrade explains that the API server is unreachable.
+	// Expected Outage is whether the upgrade explains that the API server is unreachable.
 	Expected Outage `json:"expected,omitempty,omitzero"`
 
 	// Remedy What the client or the user can do
@@ -411,6 +433,10 @@ type StageProgress = cliv1alpha1.StageProgress
 
 // State State is the state of the cluster and of its upgrade.
 type State struct {
+	// Agent LocalAgent is the connection to the agent on the host of the server, which does not need the API
+	// server.
+	Agent LocalAgent `json:"agent,omitempty,omitzero"`
+
 	// APIServer APIServer is the connection to the API server of the cluster.
 	APIServer APIServer `json:"apiServer"`
 

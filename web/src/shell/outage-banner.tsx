@@ -1,8 +1,7 @@
 import { Alert } from '@patternfly/react-core'
 import { useTranslation } from 'react-i18next'
-import type { APIServer, State } from '../api/documents.ts'
+import type { APIServer, Outage, State } from '../api/documents.ts'
 import { CommandLine } from '../components/command-line.tsx'
-import { Remedy } from '../components/remedy.tsx'
 import { age } from '../format/duration.ts'
 import { timeOfDay } from '../format/moment.ts'
 import { stopwatch } from '../format/stopwatch.ts'
@@ -36,19 +35,31 @@ function ServeOutage({ frozen, since, now, hasData }: { frozen: boolean; since: 
 function APIOutage({ api, observedAt, now }: { api: APIServer; observedAt: string; now: number }) {
   const { t } = useTranslation()
   const { outage } = api
-  const title = !outage ? t('outage.apiUnexplained') : outage.expected ? t('outage.apiExpected') : t('outage.apiUnexpected')
   const elapsed = (time: string) => stopwatch(now - Date.parse(time))
+  const left = (time: string) => stopwatch(Date.parse(time) - now)
   return (
-    <Alert isInline variant={outage?.expected ? 'info' : 'danger'} component="h2" title={title}>
+    <Alert isInline variant={outage?.expected ? 'info' : 'danger'} component="h2" title={t(titleOf(outage))}>
       {outage && <p>{outage.message}</p>}
-      {outage?.until && <p>{t('outage.until', { time: stopwatch(Date.parse(outage.until) - now) })}</p>}
-      <Remedy remedy={outage?.remedy} />
+      {outage?.rollsBackAt && <p>{t('outage.rollsBack', { time: left(outage.rollsBackAt) })}</p>}
+      {outage?.until && <p>{t('outage.until', { time: left(outage.until) })}</p>}
+      {outage?.investigate && (
+        <p>{t('outage.investigate', { node: outage.investigateOn ?? t('outage.controlPlane') })} <CommandLine command={outage.investigate} /></p>
+      )}
       <p>
         {api.unreachableSince && t('outage.since', { moment: timeOfDay(api.unreachableSince), time: elapsed(api.unreachableSince) })}
-        {' '}{outage && t(`outage.source.${outage.source}`, { age: age(now - Date.parse(outage.observedAt)) })}
         {' '}{t('outage.lastKnown', { age: age(now - Date.parse(observedAt)) })}
       </p>
       {api.error && <p className="refit-muted">{t('outage.error', { error: api.error })}</p>}
     </Alert>
   )
+}
+
+/** Only what the server has concluded is a title: an outage that nobody has explained has none. */
+function titleOf(outage: Outage | undefined) {
+  if (outage?.expected) return 'outage.apiExpected'
+  switch (outage?.cause) {
+    case 'Failure': return 'outage.apiFailed'
+    case 'Other': return 'outage.apiUnexpected'
+    default: return 'outage.apiUnexplained'
+  }
 }

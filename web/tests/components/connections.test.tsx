@@ -14,7 +14,7 @@ test('an expected outage is no alarm: which node and step, and when the agent ro
   await expect.element(page.getByRole('heading', { name: /The API server is unreachable, as expected/ })).toBeVisible()
   await expect.element(page.getByText(/cp-2 is at swap-apiserver/)).toBeVisible()
   await expect.element(page.getByText(/rolls back by itself in 2:\d\d at the latest/)).toBeVisible()
-  await expect.element(page.getByText(/Reported by the agent 1 s ago/)).toBeVisible()
+  await expect.element(page.getByText(/agent, 1 s ago/)).toBeVisible()
   expect(document.querySelector('.pf-m-danger')).toBeNull()
 })
 
@@ -22,6 +22,7 @@ test('an unexpected outage is an alarm, with the command to investigate', async 
   await show(<OutageBanner serve={live} state={unexpectedOutage(stateOf(running()))} now={now()} />)
   await expect.element(page.getByRole('heading', { name: /which is not part of the upgrade/ })).toBeVisible()
   await expect.element(page.getByRole('button', { name: /Copy the command crictl ps/ })).toBeVisible()
+  await expect.element(page.getByText(/run on cp-1/)).toBeVisible()
   expect(document.querySelector('.pf-v6-c-alert.pf-m-danger')).not.toBeNull()
 })
 

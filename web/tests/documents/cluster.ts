@@ -42,8 +42,9 @@ export function expectedOutage(state: State): State {
     apiServer: {
       reachable: false, answeredAt: ago(13), unreachableSince: ago(12), error: 'dial tcp 10.0.0.100:6443: connect: connection refused',
       outage: {
-        expected: true, message: 'cp-2 is at swap-apiserver for 0:12.', node: 'cp-2', step: 'swap-apiserver',
-        until: ago(-150), source: 'agent', observedAt: ago(1),
+        apiVersion: 'cli.refit.dev/v1alpha1', kind: 'Outage', expected: true, cause: 'Step', since: ago(12), node: 'cp-2', step: 'swap-apiserver', stepSince: ago(12),
+        message: 'Expected: cp-2 is at swap-apiserver for 0:12 (agent, 1 s ago); rolls back by itself after 2:30 at the latest',
+        rollsBackAt: ago(-150), source: 'agent', observedAt: ago(1),
       },
     },
   }
@@ -55,8 +56,8 @@ export function unexpectedOutage(state: State): State {
     apiServer: {
       reachable: false, answeredAt: ago(121), unreachableSince: ago(120), error: 'dial tcp 10.0.0.100:6443: i/o timeout',
       outage: {
-        expected: false, message: 'No step of the upgrade stops the API server.', source: 'last-known', observedAt: ago(120),
-        remedy: 'Check the API server on a control plane node: `crictl ps --name kube-apiserver`',
+        apiVersion: 'cli.refit.dev/v1alpha1', kind: 'Outage', expected: false, cause: 'Other', since: ago(120),
+        message: 'Not part of the upgrade: no step in progress restarts an API server', investigate: "crictl ps -a --name 'kube-apiserver|etcd'", investigateOn: 'cp-1',
       },
     },
   }
