@@ -98,8 +98,15 @@ func TestARestartDuringAnOutageShowsTheLastKnownState(t *testing.T) {
 	directory := t.TempDir()
 	objects := operationstest.NewClient(t, upgrade(), node("worker-1"))
 	first := startBed(t, objects, directory, false).current(t)
+	admitted := first.signIn(t, api.SignIn{Token: "viewer"})
+	if answer, body := first.send(t, request{path: "/api/v1alpha1/state", cookie: admitted}); answer.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", answer.StatusCode, body)
+	}
 	first.stop()
 	b := startBed(t, objects, directory, true)
+	if answer, body := b.send(t, request{path: "/api/v1alpha1/state", cookie: admitted}); answer.StatusCode != http.StatusOK {
+		t.Errorf("a session of the last server: %d %s", answer.StatusCode, body)
+	}
 	cookie := b.signIn(t, api.SignIn{Code: b.NewCode()})
 	var state api.State
 	b.eventually(t, "the outage is reported", func() bool {

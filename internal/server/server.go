@@ -24,6 +24,7 @@ import (
 	"github.com/refit-dev/refit/internal/server/lastknown"
 	"github.com/refit-dev/refit/internal/server/problem"
 	"github.com/refit-dev/refit/internal/server/protect"
+	"github.com/refit-dev/refit/internal/server/sessionfile"
 	"github.com/refit-dev/refit/internal/server/stream"
 	"github.com/refit-dev/refit/web"
 )
@@ -109,6 +110,10 @@ func New(options Options) (*Server, error) {
 	s.ring = stream.New(s.boot)
 	s.publisher = newPublisher(s.documents, s.ring)
 	s.gate = access.NewGate(&access.Reviews{Client: options.Cluster.Client}, options.Cluster.Now, operations.Unanswered)
+	sessions := &sessionfile.File{Directory: options.Directory, Server: options.Config.Host}
+	if err := s.gate.KeepSessions(sessions, func(err error) { s.log.Warn("a session ends with this server", "error", err) }); err != nil {
+		s.log.Warn("the sessions of the last server are ignored", "error", err)
+	}
 	if s.callers, err = newCallers(options); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}

@@ -70,6 +70,13 @@ func NewGate(reviewer Reviewer, now func() time.Time, unreachable func(error) bo
 	}
 }
 
+// KeepSessions keeps the sessions of tokens in a store, and opens those that it has. failed is
+// called with errors that end no request.
+func (g *Gate) KeepSessions(store Store, failed func(error)) error {
+	g.sessions.store, g.sessions.failed = store, failed
+	return g.sessions.load()
+}
+
 // Token admits the caller with a bearer token. limit is called before the API server is queried.
 func (g *Gate) Token(ctx context.Context, token string, limit func() error) (Principal, error) {
 	p := Principal{Token: token, key: keyOf(token), Expires: expiryOf(token)}
@@ -132,7 +139,11 @@ func makeRoom[K comparable, T any](cache map[K]answer[T], now time.Time) {
 
 // SignIn starts a session for an admitted caller, and returns the secret of its cookie.
 func (g *Gate) SignIn(p Principal) (secret string, started Principal, err error) {
-	return g.sessions.start(p)
+	secret, started, err = g.sessions.start(p)
+	if err == nil {
+		g.sessions.save()
+	}
+	return secret, started, err
 }
 
 // SignInSelf starts a session that acts with the credentials of the server. Its user is unknown if
@@ -148,7 +159,12 @@ func (g *Gate) SignInSelf(ctx context.Context) (secret string, started Principal
 }
 
 // SignOut ends the session of a caller, if it has one.
-func (g *Gate) SignOut(p Principal) { g.sessions.end(p.key) }
+func (g *Gate) SignOut(p Principal) {
+	if p.Session {
+		g.sessions.end(p.key)
+		g.sessions.save()
+	}
+}
 
 // Session admits the caller with the cookie of a session. The API server has to accept its token
 // again from time to time; while it is unreachable, the session lasts.
@@ -171,7 +187,7 @@ func (g *Gate) renew(ctx context.Context, p Principal, reviewed time.Time) error
 	case err != nil:
 		return err
 	case found.err != nil:
-		g.sessions.end(p.key)
+		g.SignOut(p)
 		return found.err
 	}
 	g.sessions.change(p.key, func(s *session) { s.reviewed = g.now() })
@@ -237,7 +253,15 @@ func (g *Gate) allowed(ctx context.Context, p Principal, a Attributes) (bool, er
 	makeRoom(g.answers, g.now())
 	g.answers[q] = cached
 	g.mu.Unlock()
-	g.sessions.change(p.key, func(s *session) { s.allowed[a] = allowed })
+	news := false
+	g.sessions.change(p.key, func(s *session) {
+		before, known := s.allowed[a]
+		news = !known || before != allowed
+		s.allowed[a] = allowed
+	})
+	if news {
+		g.sessions.save()
+	}
 	return allowed, nil
 }
 

@@ -1,9 +1,11 @@
 package access
 
 import (
+	"crypto/cipher"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -19,12 +21,18 @@ const (
 // ErrTooManySessions is returned if there are as many sessions as the server keeps.
 var ErrTooManySessions = errors.New("there are too many sessions")
 
-// sessions are the sessions of the server. They end with it.
+// sessions are the sessions of the server. Those that a token started outlast it, if it has a Store.
 type sessions struct {
-	now func() time.Time
+	now   func() time.Time
+	store Store
+	// failed is called if the sessions cannot be stored: they end with the server.
+	failed func(error)
 
-	mu   sync.Mutex
-	open map[key]*session
+	mu     sync.Mutex
+	open   map[key]*session
+	closed map[string]Sealed // those of an earlier server that nobody has used since
+
+	saving sync.Mutex
 }
 
 // session is a session. Its Principal does not change; the lock of the sessions guards the rest.
@@ -32,6 +40,7 @@ type session struct {
 	Principal
 	reviewed time.Time           // when the API server has last accepted the token
 	allowed  map[Attributes]bool // the last answers of the API server
+	seal     cipher.AEAD
 }
 
 func newSessions(now func() time.Time) *sessions {
@@ -43,12 +52,8 @@ func (s *sessions) start(p Principal) (secret string, started Principal, err err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	for id, is := range s.open {
-		if !now.Before(is.Expires) {
-			delete(s.open, id)
-		}
-	}
-	if len(s.open) >= maxSessions {
+	s.expire(now)
+	if len(s.open)+len(s.closed) >= maxSessions {
 		return "", Principal{}, ErrTooManySessions
 	}
 	secret = newSecret(sessionBits)
@@ -56,8 +61,14 @@ func (s *sessions) start(p Principal) (secret string, started Principal, err err
 	if expires := expiryOf(p.Token); !expires.IsZero() && expires.Before(p.Expires) {
 		p.Expires = expires
 	}
-	s.open[p.key] = &session{Principal: p, reviewed: now, allowed: map[Attributes]bool{}}
+	s.open[p.key] = &session{Principal: p, reviewed: now, allowed: map[Attributes]bool{}, seal: sealOf(secret)}
 	return secret, p, nil
+}
+
+// expire forgets the sessions that have expired. The caller holds the lock.
+func (s *sessions) expire(now time.Time) {
+	maps.DeleteFunc(s.open, func(_ key, is *session) bool { return !now.Before(is.Expires) })
+	maps.DeleteFunc(s.closed, func(_ string, is Sealed) bool { return !now.Before(is.Expires) })
 }
 
 // find returns the session of a cookie, and when its token was last accepted.
@@ -65,10 +76,31 @@ func (s *sessions) find(secret string) (p Principal, reviewed time.Time, found b
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	is := s.open[keyOf(secret)]
+	if is == nil {
+		is = s.reopen(secret)
+	}
 	if is == nil || !s.now().Before(is.Expires) {
 		return Principal{}, time.Time{}, false
 	}
 	return is.Principal, is.reviewed, true
+}
+
+// reopen opens a session that an earlier server has started, and returns nil if there is none. The
+// caller holds the lock.
+func (s *sessions) reopen(secret string) *session {
+	k := keyOf(secret)
+	from, found := s.closed[k.name()]
+	if !found {
+		return nil
+	}
+	delete(s.closed, k.name())
+	is, err := unseal(secret, from)
+	if err != nil {
+		s.failed(err)
+		return nil
+	}
+	s.open[k] = is
+	return is
 }
 
 // change calls a function with a session that is still open.
@@ -85,6 +117,52 @@ func (s *sessions) end(k key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, k)
+	delete(s.closed, k.name())
+}
+
+// load reads the sessions of an earlier server.
+func (s *sessions) load() error {
+	if s.store == nil {
+		return nil
+	}
+	found, err := s.store.Load()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = found
+	s.expire(s.now())
+	return err
+}
+
+// save stores the sessions. One with the credentials of the server is not stored: the next server
+// may have those of another person.
+func (s *sessions) save() {
+	if s.store == nil {
+		return
+	}
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	if err := s.saveAll(); err != nil {
+		s.failed(err)
+	}
+}
+
+func (s *sessions) saveAll() error {
+	s.mu.Lock()
+	s.expire(s.now())
+	all := maps.Clone(s.closed)
+	if all == nil {
+		all = map[string]Sealed{}
+	}
+	var errs []error
+	for k, is := range s.open {
+		if is.Own {
+			continue
+		}
+		sealed, err := is.sealed()
+		all[k.name()], errs = sealed, append(errs, err)
+	}
+	s.mu.Unlock()
+	return errors.Join(append(errs, s.store.Save(all))...)
 }
 
 // expiryOf returns when a token expires by its own claim, or zero. The claim is not verified: it
