@@ -49,7 +49,8 @@ func TestAPlanOfTenComponents(t *testing.T) {
 	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "cp-1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}}}
 	must(t, b.client.Create(t.Context(), node))
-	node.Status.NodeInfo.KubeletVersion = b.server.Version()
+	// A Node with nothing but a version is virtual.
+	node.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: b.server.Version(), ContainerRuntimeVersion: "containerd://2.1.4", KernelVersion: "6.1.0"}
 	must(t, b.client.Status().Update(t.Context(), node))
 
 	begun := time.Now()
