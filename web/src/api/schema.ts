@@ -406,25 +406,6 @@ export interface components {
          * @enum {string}
          */
         Source: "api" | "last-known" | "agent";
-        /** @description Outage states whether the upgrade explains that the API server is unreachable. */
-        Outage: {
-            expected: boolean;
-            /** @description The explanation in a sentence */
-            message: string;
-            /** @description The node whose upgrade stops the API server */
-            node?: string;
-            /** @description The step of the agent */
-            step?: string;
-            /**
-             * Format: date-time
-             * @description When the agent rolls back by itself
-             */
-            until?: string;
-            remedy?: string;
-            source: components["schemas"]["Source"];
-            /** Format: date-time */
-            observedAt: string;
-        };
         /** @description SignIn has the credentials that start a session. One of them is set. */
         SignIn: {
             /** @description The one-time code that `refit serve` has printed */
@@ -508,6 +489,21 @@ export interface components {
             error?: string;
             outage?: components["schemas"]["Outage"];
         };
+        /**
+         * @description LocalAgent is the connection to the agent on the host of the server, which does not need the API
+         *     server.
+         */
+        LocalAgent: {
+            connected: boolean;
+            /**
+             * Format: date-time
+             * @description When it was connected or lost
+             */
+            since?: string;
+            /** @description Why it is not connected */
+            error?: string;
+            status?: components["schemas"]["HostStatus"];
+        };
         /** @description NodeVersions counts the nodes with a version of the kubelet. */
         NodeVersions: {
             kubelet: string;
@@ -535,6 +531,7 @@ export interface components {
             /** Format: date-time */
             observedAt: string;
             apiServer: components["schemas"]["APIServer"];
+            agent?: components["schemas"]["LocalAgent"];
             operation?: components["schemas"]["Operation"];
             /** @description The number of upgrades */
             operations: number;
@@ -896,6 +893,130 @@ export interface components {
             logTail?: string;
             /** Format: date-time */
             at: string;
+        };
+        /** @description Outage is whether the upgrade explains that the API server is unreachable. */
+        Outage: {
+            apiVersion: string;
+            kind: string;
+            expected: boolean;
+            cause: string;
+            /** Format: date-time */
+            since: string;
+            error?: string;
+            node?: string;
+            step?: string;
+            undo?: boolean;
+            /** Format: date-time */
+            stepSince?: string;
+            source?: string;
+            /** Format: date-time */
+            observedAt?: string;
+            /** Format: date-time */
+            rollsBackAt?: string;
+            /** Format: date-time */
+            until?: string;
+            message: string;
+            investigate?: string;
+            investigateOn?: string;
+        };
+        /** @description HostStatus is the state of a host and of its last upgrade: the result of `refit-agent status`, and the document on the socket of the agent. */
+        HostStatus: {
+            apiVersion: string;
+            kind: string;
+            node?: string;
+            /** Format: date-time */
+            observedAt: string;
+            agent?: components["schemas"]["HostAgent"];
+            /** Format: int64 */
+            sequence: number;
+            /** Format: int64 */
+            epoch: number;
+            phase: string;
+            upgrade?: components["schemas"]["HostUpgrade"];
+            step?: components["schemas"]["CurrentStep"];
+            next?: string;
+            waits?: string;
+            steps: components["schemas"]["HostStep"][];
+            error?: components["schemas"]["ExplainError"];
+            refusal?: components["schemas"]["HostRefusal"];
+            unresumed?: components["schemas"]["HostFailure"];
+            left?: string[];
+            restore?: components["schemas"]["HostRestore"];
+            api?: components["schemas"]["HostAPI"];
+        };
+        /** @description HostAgent is the process of an agent. */
+        HostAgent: {
+            version: string;
+            pid: number;
+            bootID?: string;
+            /** Format: date-time */
+            startTime: string;
+        };
+        /** @description HostUpgrade is an upgrade of a host, and the last order about it. */
+        HostUpgrade: {
+            operation: string;
+            operationUID?: string;
+            release: string;
+            from: string;
+            to: string;
+            role: string;
+            permit?: string;
+            /** Format: int64 */
+            attempt?: number;
+            rollback?: string;
+            /** Format: date-time */
+            startTime?: string;
+            /** Format: date-time */
+            completionTime?: string;
+        };
+        /** @description CurrentStep is the step in progress. */
+        CurrentStep: {
+            name: string;
+            /** Format: date-time */
+            startTime?: string;
+            undo?: boolean;
+            /** Format: date-time */
+            deadline?: string;
+            /** Format: date-time */
+            rollsBackAt?: string;
+        };
+        /** @description HostStep is a step that started. */
+        HostStep: {
+            name: string;
+            state: string;
+            /** Format: date-time */
+            startTime?: string;
+            /** Format: date-time */
+            completionTime?: string;
+            /** Format: date-time */
+            undoStartTime?: string;
+            /** Format: date-time */
+            undoCompletionTime?: string;
+        };
+        /** @description HostRefusal is why an agent refuses an order. */
+        HostRefusal: {
+            reason: string;
+            message: string;
+        };
+        /** @description HostFailure is a failure that is not one of a step. */
+        HostFailure: {
+            reason: string;
+            message: string;
+            remedy?: string;
+        };
+        /** @description HostRestore is an unfinished restore of etcd. */
+        HostRestore: {
+            run: string;
+            situation: string;
+            step?: string;
+            canceling?: boolean;
+            error?: components["schemas"]["HostFailure"];
+        };
+        /** @description HostAPI is whether the agent could write its last status to the API. */
+        HostAPI: {
+            reachable: boolean;
+            /** Format: date-time */
+            since: string;
         };
         /** @description ListedComponent is a component of a ClusterRelease. */
         ListedComponent: {

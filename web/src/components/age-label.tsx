@@ -12,8 +12,8 @@ export function AgeLabel({ of, quiet = false }: { of: Observed; quiet?: boolean 
   const now = useNow()
   const old = { age: age(now - observedAt) }
   const look = { isCompact: true, variant: quiet ? 'outline' : 'filled' } as const
-  if (source === 'last-known') return <Label status="warning" {...look}>{t('age.lastKnown', old)}</Label>
-  if (stale) return <Label status="warning" {...look}>{t('age.stale', old)}</Label>
-  if (source === 'agent') return <Label status="info" {...look}>{t('age.agent', old)}</Label>
+  if (source === 'last-known') return <Label className="refit-age" status="warning" {...look}>{t('age.lastKnown', old)}</Label>
+  if (stale) return <Label className="refit-age" status="warning" {...look}>{t('age.stale', old)}</Label>
+  if (source === 'agent') return <Label className="refit-age" status="info" {...look}>{t('age.agent', old)}</Label>
   return null
 }
