@@ -28,6 +28,7 @@ var (
 		return p, errors.Join(errs[:]...)
 	})
 	builtComponents = sync.OnceValues(func() (string, error) { return compile("refit-components", "refit-components") })
+	builtPages      = sync.OnceValues(func() (string, error) { return compile("refit", "refit-pages", "-tags=web") })
 	builtCrashing   = sync.OnceValues(func() (string, error) { return compile("refit-agent", "refit-agent-crashpoints", "-tags=crashpoints") })
 )
 
@@ -44,6 +45,14 @@ func Build(t *testing.T) Binaries {
 func BuildComponents(t *testing.T) string {
 	t.Helper()
 	binary, err := builtComponents()
+	Must(t, err)
+	return binary
+}
+
+// BuildPages builds a refit with the pages of `refit serve`, once. `make web` builds the pages.
+func BuildPages(t *testing.T) string {
+	t.Helper()
+	binary, err := builtPages()
 	Must(t, err)
 	return binary
 }

@@ -1,0 +1,3 @@
+// Package serve upgrades a node while `refit serve` runs on it and a browser shows the upgrade, and
+// compares what the page states each second with the truth.
+package serve

@@ -1,0 +1,175 @@
+//go:build e2e
+
+package serve
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+const (
+	operation = "to-v1-36-3"
+	unit      = "refit-serve"
+	port      = "8443"
+)
+
+// TestServeOutage upgrades the only node of a cluster with the page open. The API server is down
+// meanwhile, and the server is killed while it is.
+func TestServeOutage(t *testing.T) {
+	s := bed.NewSite(t, cluster.Spec{Name: "serve", Kubernetes: bed.Older}, false)
+	s.Install(t)
+	s.CreateRelease(t, bed.Newer)
+	n := s.First(cluster.RoleControlPlane)
+	url := start(t, n)
+	o := observe(t, s, operation)
+	p := open(t, url, viewer(t, s))
+
+	up := s.Upgrade(t, bed.Newer, "--name", operation)
+	killed := make(chan error, 1)
+	go func() {
+		<-o.down
+		time.Sleep(5 * time.Second) // the page shows the outage before it loses the server
+		_, err := n.Exec(context.WithoutCancel(t.Context()), "systemctl", "kill", "--signal=KILL", unit)
+		killed <- err
+	}()
+	up.Wait(t, bed.Whole, bed.ExitDone)
+	select {
+	case err := <-killed:
+		bed.Must(t, err)
+	default:
+		t.Error("there was no outage")
+	}
+	time.Sleep(5 * time.Second) // the page shows the end
+	seen := p.close(t)
+	o.stop()
+	<-o.ended
+
+	var host cliv1alpha1.HostStatus
+	raw, err := n.Exec(t.Context(), bed.AgentBinary, "status", "-o", "json")
+	bed.Must(t, err)
+	bed.Must(t, json.Unmarshal(raw, &host))
+	report(t, &judge{truth: o, steps: host.Steps}, seen)
+}
+
+// report prints the figures and fails on each false statement.
+func report(t *testing.T, j *judge, seen []statements) {
+	t.Helper()
+	lies, unreachable, explained, lost := 0, 0, 0, 0
+	for i := range seen {
+		s := &seen[i]
+		for _, lie := range j.lies(s) {
+			lies++
+			t.Errorf("at %s %s: %+v", s.At.Format(time.TimeOnly), lie, *s)
+		}
+		switch {
+		case s.Serve != "live":
+			lost++
+		case strings.HasPrefix(s.API, "unreachable"):
+			unreachable++
+			if strings.Contains(s.Banner, "as expected") {
+				explained++
+			}
+		}
+	}
+	bed.Show(t, "serve_outage", j.truth.outages().Seconds(), "s")
+	bed.Show(t, "serve_statements", float64(len(seen)), "moments")
+	bed.Show(t, "serve_false_statements", float64(lies), "statements")
+	bed.Show(t, "serve_unreachable_shown", float64(unreachable), "moments")
+	bed.Show(t, "serve_outage_explained", float64(explained), "moments")
+	bed.Show(t, "serve_disconnected", float64(lost), "moments")
+	last := seen[len(seen)-1]
+	if unreachable == 0 || explained == 0 || lost == 0 || last.Phase != "Succeeded" || last.Serve != "live" || last.API != "answers" {
+		t.Errorf("the page did not show the outage, its reason, the loss of the server and the end: it ends with %+v", last)
+	}
+}
+
+// start runs `refit serve` on a node, as a service that systemd restarts, and returns its URL.
+func start(t *testing.T, n *cluster.Node) string {
+	t.Helper()
+	bed.Must(t, n.CopyTo(t.Context(), bed.BuildPages(t), "/usr/local/bin/refit"))
+	url := "https://" + n.Address().String() + ":" + port
+	_, err := n.Exec(t.Context(), "systemd-run", "--unit="+unit, "--property=Restart=always", "--property=RestartSec=1s",
+		"/usr/local/bin/refit", "serve", "--kubeconfig=/etc/kubernetes/admin.conf", "--listen="+n.Address().String()+":"+port, "--state-dir=/var/lib/"+unit)
+	bed.Must(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			var log strings.Builder
+			_ = n.Journal(context.WithoutCancel(t.Context()), &log, cluster.JournalOptions{Unit: unit, Lines: 80})
+			t.Logf("the log of refit serve:\n%s", log.String())
+		}
+	})
+	bed.Must(t, bed.Until(t.Context(), "refit serve to answer", bed.CheckTimeout, func(ctx context.Context) error {
+		return exec.CommandContext(ctx, "curl", "--silent", "--fail", "--insecure", "--max-time", "5", url+"/readyz").Run()
+	}))
+	return url
+}
+
+// viewer returns the token of a new user who may only read.
+func viewer(t *testing.T, s *bed.Site) string {
+	t.Helper()
+	for _, args := range [][]string{
+		{"create", "serviceaccount", "viewer"},
+		{"create", "clusterrolebinding", "viewer", "--clusterrole=refit-viewer", "--serviceaccount=default:viewer"},
+	} {
+		_, err := s.Kubectl(t.Context(), nil, args...)
+		bed.Must(t, err)
+	}
+	token, err := s.Kubectl(t.Context(), nil, "create", "token", "viewer", "--duration=2h")
+	bed.Must(t, err)
+	return strings.TrimSpace(string(token))
+}
+
+// watched is a browser that follows an upgrade.
+type watched struct {
+	cmd              *exec.Cmd
+	statements, stop string
+}
+
+// open opens the page in Chromium, and returns once it is connected.
+func open(t *testing.T, url, token string) *watched {
+	t.Helper()
+	web, err := filepath.Abs("../../../web")
+	bed.Must(t, err)
+	dir := t.TempDir()
+	w := &watched{statements: filepath.Join(dir, "statements"), stop: filepath.Join(dir, "stop")}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	t.Cleanup(cancel)
+	w.cmd = exec.CommandContext(ctx, filepath.Join(web, "node_modules/.bin/playwright"), "test", "--config", "playwright.upgrade.config.ts")
+	w.cmd.Dir, w.cmd.Stdout, w.cmd.Stderr = web, os.Stdout, os.Stderr
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	w.cmd.Env = append(os.Environ(), "REFIT_URL="+url, "REFIT_TOKEN="+token, "REFIT_OPERATION="+operation, "REFIT_STATEMENTS="+w.statements, "REFIT_STOP="+w.stop)
+	bed.Must(t, w.cmd.Start())
+	bed.Must(t, bed.Until(t.Context(), "the page to be connected", bed.CheckTimeout, func(context.Context) error {
+		_, err := os.Stat(w.statements)
+		return err
+	}))
+	return w
+}
+
+// close ends the browser and returns what the page has stated.
+func (w *watched) close(t *testing.T) (out []statements) {
+	t.Helper()
+	bed.Must(t, os.WriteFile(w.stop, nil, 0o600))
+	bed.Must(t, w.cmd.Wait())
+	file, err := os.Open(w.statements)
+	bed.Must(t, err)
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var s statements
+		bed.Must(t, json.Unmarshal(lines.Bytes(), &s))
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+//go:build e2e
+
+package serve
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
+)
+
+const (
+	sampleInterval = 200 * time.Millisecond
+	// answerTimeout is after what time an API server counts as unreachable, as for the server.
+	answerTimeout = 2 * time.Second
+)
+
+// truth is what an independent observer knows of the API server and of the upgrade.
+type truth struct {
+	mu      sync.Mutex
+	samples []sample
+	down    chan struct{} // closed at the first outage
+	ended   chan struct{}
+	stop    context.CancelFunc
+}
+
+// sample is one request to the API server.
+type sample struct {
+	from, to time.Time
+	answered bool
+	phase    string // of the upgrade; empty if there is none, or no answer
+}
+
+// observe samples the API server until the test ends or stop is called.
+func observe(t *testing.T, s *bed.Site, operation string) *truth {
+	t.Helper()
+	config, err := s.RESTConfig()
+	bed.Must(t, err)
+	config.QPS, config.Burst, config.Timeout = 100, 100, answerTimeout
+	client, err := dynamic.NewForConfig(config)
+	bed.Must(t, err)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	o := &truth{down: make(chan struct{}), ended: make(chan struct{}), stop: cancel}
+	go func() {
+		defer close(o.ended)
+		for ctx.Err() == nil {
+			o.add(take(ctx, client, operation))
+			select {
+			case <-ctx.Done():
+			case <-time.After(sampleInterval):
+			}
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-o.ended })
+	return o
+}
+
+func take(ctx context.Context, client dynamic.Interface, operation string) sample {
+	out := sample{from: time.Now()}
+	list, err := client.Resource(refitv1alpha1.GroupVersion.WithResource("clusterupgrades")).List(ctx, metav1.ListOptions{})
+	out.to, out.answered = time.Now(), err == nil
+	if err == nil {
+		for _, u := range list.Items {
+			if u.GetName() == operation {
+				out.phase, _, _ = unstructured.NestedString(u.Object, "status", "phase")
+			}
+		}
+	}
+	return out
+}
+
+func (o *truth) add(s sample) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !s.answered && !slices.ContainsFunc(o.samples, func(s sample) bool { return !s.answered }) {
+		close(o.down)
+	}
+	o.samples = append(o.samples, s)
+}
+
+// between returns the samples that overlap a time.
+func (o *truth) between(from, to time.Time) []sample {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var out []sample
+	for _, s := range o.samples {
+		if s.to.After(from) && s.from.Before(to) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// outages returns how long the API server did not answer, in all.
+func (o *truth) outages() (total time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i, s := range o.samples {
+		if i > 0 && !s.answered {
+			total += s.to.Sub(o.samples[i-1].to)
+		}
+	}
+	return total
+}
