@@ -6,9 +6,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,6 +26,9 @@ const (
 	unit      = "refit-serve"
 	port      = "8443"
 )
+
+// numbers are what changes each second.
+var numbers = regexp.MustCompile(`[0-9:]+`)
 
 // TestServeOutage upgrades the only node of a cluster with the page open. The API server is down
 // meanwhile, and the server is killed while it is.
@@ -67,8 +72,13 @@ func TestServeOutage(t *testing.T) {
 func report(t *testing.T, j *judge, seen []statements) {
 	t.Helper()
 	lies, unreachable, explained, lost := 0, 0, 0, 0
+	shown := ""
 	for i := range seen {
 		s := &seen[i]
+		if now := fmt.Sprint(s.Serve, ", ", s.Phase, ", ", s.Banner, ": ", numbers.ReplaceAllString(s.Explanation, "N")); now != shown {
+			shown = now
+			t.Logf("%s the page shows: %s, %s: %s", s.At.Format(time.TimeOnly), s.Serve, s.Banner, s.Explanation)
+		}
 		for _, lie := range j.lies(s) {
 			lies++
 			t.Errorf("at %s %s: %+v", s.At.Format(time.TimeOnly), lie, *s)

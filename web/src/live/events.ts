@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type {
-  APIServer, Heartbeat, Hello, NodeAnswer, NodeChanges, NodePage, OperationAnswer, State,
+  APIServer, Heartbeat, Hello, NodeAnswer, NodeChanges, NodePage, Observed, OperationAnswer, State,
 } from '../api/documents.ts'
 import { keys } from '../data/keys.ts'
 import { setServerTime } from './clock.ts'
@@ -14,7 +14,13 @@ export function eventHandler(cache: QueryClient) {
   const readNodeAgain = throttled(() => void cache.invalidateQueries({ queryKey: keys.allExplanations }), 1000)
   const readOperationsAgain = throttled(() => void cache.invalidateQueries({ queryKey: keys.operations }), 1000)
 
+  // Everything that the page shows is as fresh as the state, before the next heartbeat says so.
+  const applySource = ({ source, observedAt }: Observed) => {
+    const beat = heartbeat.get()
+    if (beat && beat.source !== source) heartbeat.set({ ...beat, source, observedAt })
+  }
   const applyState = (state: State) => {
+    applySource(state)
     const before = cache.getQueryData<State>(keys.state)
     cache.setQueryData(keys.state, state)
     if (state.operation !== undefined) applyOperation({ source: state.source, observedAt: state.observedAt, operation: state.operation })
@@ -38,6 +44,12 @@ export function eventHandler(cache: QueryClient) {
     if (shown.some(([, answer]) => answer && changed.has(answer.explanation.node))) readNodeAgain()
   }
 
+  const applyAPI = (apiServer: APIServer) => {
+    const beat = heartbeat.get()
+    if (!apiServer.reachable && beat) applySource({ source: 'last-known', observedAt: beat.observedAt })
+    cache.setQueryData<State>(keys.state, (state) => state && { ...state, apiServer })
+  }
+
   return (type: EventType, data: unknown) => {
     switch (type) {
       case 'hello':
@@ -50,8 +62,7 @@ export function eventHandler(cache: QueryClient) {
       case 'nodes':
         return applyNodes(data as NodeChanges)
       case 'api':
-        cache.setQueryData<State>(keys.state, (state) => state && { ...state, apiServer: data as APIServer })
-        return
+        return applyAPI(data as APIServer)
       case 'heartbeat':
         setServerTime((data as Heartbeat).now)
         heartbeat.set(data as Heartbeat)

@@ -40,7 +40,6 @@ function APIOutage({ api, observedAt, now }: { api: APIServer; observedAt: strin
   return (
     <Alert isInline variant={outage?.expected ? 'info' : 'danger'} component="h2" title={t(titleOf(outage))}>
       {outage && <p>{outage.message}</p>}
-      {outage?.rollsBackAt && <p>{t('outage.rollsBack', { time: left(outage.rollsBackAt) })}</p>}
       {outage?.until && <p>{t('outage.until', { time: left(outage.until) })}</p>}
       {outage?.investigate && (
         <p>{t('outage.investigate', { node: outage.investigateOn ?? t('outage.controlPlane') })} <CommandLine command={outage.investigate} /></p>

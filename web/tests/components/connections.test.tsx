@@ -13,7 +13,7 @@ test('an expected outage is no alarm: which node and step, and when the agent ro
   await show(<OutageBanner serve={live} state={expectedOutage(stateOf(running()))} now={now()} />)
   await expect.element(page.getByRole('heading', { name: /The API server is unreachable, as expected/ })).toBeVisible()
   await expect.element(page.getByText(/cp-2 is at swap-apiserver/)).toBeVisible()
-  await expect.element(page.getByText(/rolls back by itself in 2:\d\d at the latest/)).toBeVisible()
+  await expect.element(page.getByText(/rolls back by itself after 2:30 at the latest/)).toBeVisible()
   await expect.element(page.getByText(/agent, 1 s ago/)).toBeVisible()
   expect(document.querySelector('.pf-m-danger')).toBeNull()
 })

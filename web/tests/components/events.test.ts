@@ -62,6 +62,15 @@ test('a stream that continues keeps the answers, one that starts again reads the
   expect(invalidate).toHaveBeenCalledOnce()
 })
 
+test('an outage makes everything old before the next heartbeat, and its end everything current', () => {
+  const { apply } = started()
+  apply('heartbeat', { now: new Date().toISOString(), source: 'api', observedAt: '2026-11-15T12:00:00Z', apiReachable: true })
+  apply('api', unexpectedOutage(stateOf()).apiServer)
+  expect(heartbeat.get()).toMatchObject({ source: 'last-known', observedAt: '2026-11-15T12:00:00Z' })
+  apply('state', { ...stateOf(), observedAt: '2026-11-15T12:01:00Z' })
+  expect(heartbeat.get()).toMatchObject({ source: 'api', observedAt: '2026-11-15T12:01:00Z' })
+})
+
 test('a heartbeat has the age of everything', () => {
   const { apply } = started()
   const beat = { now: new Date().toISOString(), source: 'last-known', observedAt: '2026-11-15T12:00:00Z', apiReachable: false }

@@ -28,7 +28,7 @@ export function CurrentOperation({ state }: { state: State }) {
       </div>
       <Times answer={{ ...state, operation }} asOf={asOf} />
       <Failures operation={operation} allLink={`${page}?state=Failed#nodes`} />
-      <Now operation={operation} asOf={asOf} />
+      <Now answer={{ ...state, operation }} asOf={asOf} />
       {!operation.ended && operation.stages.length > 0 && <Stages stages={operation.stages} />}
     </div>
   )

@@ -1,6 +1,7 @@
 import { Alert, type AlertProps } from '@patternfly/react-core'
 import { useTranslation } from 'react-i18next'
-import type { Operation } from '../../api/documents.ts'
+import type { Operation, OperationAnswer } from '../../api/documents.ts'
+import { AgeLabel } from '../../components/age-label.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { Elapsed } from '../../components/elapsed.tsx'
 import { Remedy } from '../../components/remedy.tsx'
@@ -12,11 +13,13 @@ const variants: Record<string, AlertProps['variant']> = {
 }
 
 /** What the operation does or waits for, and what the user can do. The failures above may cover it. */
-export function Now({ operation, asOf }: { operation: Operation; asOf: number }) {
+export function Now({ answer, asOf }: { answer: OperationAnswer; asOf: number }) {
+  const { operation } = answer
   const { t } = useTranslation()
   if (coveredByFailures(operation)) return null
+  const title = <><Message operation={operation} asOf={asOf} /> <AgeLabel of={answer} quiet /></>
   return (
-    <Alert isInline variant={variants[operation.phase] ?? 'info'} title={<Message operation={operation} asOf={asOf} />} component="h2">
+    <Alert isInline variant={variants[operation.phase] ?? 'info'} title={title} component="h2">
       {!operation.ended && <Remedy remedy={operation.remedy} />}
       {operation.phase === 'AwaitingApproval' && (
         <>

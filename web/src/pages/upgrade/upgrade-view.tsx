@@ -42,7 +42,7 @@ export function UpgradeView({ answer, state }: { answer: OperationAnswer; state:
       />
       <Times answer={answer} asOf={asOf} />
       <Failures operation={operation} allLink="?state=Failed#nodes" />
-      <Now operation={operation} asOf={asOf} />
+      <Now answer={answer} asOf={asOf} />
       <div className="refit-columns">
         <div className="refit-stack">
           {waits.length > 0 && (
