@@ -41,6 +41,7 @@ E2E_HOSTS_FULL_RUN ?= ^(TestHosts|TestVirtualIP|TestExternalEtcd|TestKubespray|T
 E2E_ADOPTION_RUN ?= ^TestAdoption
 E2E_COMPONENTS_RUN ?= ^TestComponents$$
 E2E_COMPONENTS_FULL_RUN ?= ^TestComponents
+E2E_SERVE_RUN ?= ^(TestTheJudgeSeesLies|TestServeOutage)$$
 
 # The targets of `make ci`, in order.
 CI := verify-tidy verify-generate language lint site verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade e2e-hosts
@@ -449,6 +450,11 @@ e2e-hosts-full: ## Upgrade clusters with a virtual IP, an external etcd, the lay
 .PHONY: e2e-adoption
 e2e-adoption: ## Upgrade clusters of each kind of hosts with two commands, with content from mirrors of upstream, and one with Prometheus and a collector of traces
 	$(call e2e,$(E2E_ADOPTION_RUN),120m)
+
+# It needs Node and the npm registry for the pages.
+.PHONY: e2e-serve
+e2e-serve: web ## Upgrade one node with the page of refit serve open, and compare what it states each second with the truth
+	$(call e2e,$(E2E_SERVE_RUN),30m)
 
 # The first run builds Helm, metrics-server, LeaderWorkerSet and Kueue, which takes minutes.
 .PHONY: e2e-components

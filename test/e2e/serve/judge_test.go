@@ -124,7 +124,9 @@ func shown(phase string) string {
 
 // A judge that accepts everything would make the run worthless.
 func TestTheJudgeSeesLies(t *testing.T) {
-	at := func(seconds float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(seconds * float64(time.Second))) }
+	at := func(seconds float64) time.Time {
+		return time.Unix(1000, 0).Add(time.Duration(seconds * float64(time.Second)))
+	}
 	o := &truth{down: make(chan struct{})}
 	for i := range 100 { // down from 10 to 30 s
 		from := at(float64(i) / 2)

@@ -21,11 +21,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-const (
-	operation = "to-v1-36-3"
-	unit      = "refit-serve"
-	port      = "8443"
-)
+const operation = "to-v1-36-3"
 
 // numbers are what changes each second.
 var numbers = regexp.MustCompile(`[0-9:]+`)
@@ -37,7 +33,7 @@ func TestServeOutage(t *testing.T) {
 	s.Install(t)
 	s.CreateRelease(t, bed.Newer)
 	n := s.First(cluster.RoleControlPlane)
-	url := start(t, n)
+	url := start(t, s, n)
 	o := observe(t, s, operation)
 	p := open(t, url, viewer(t, s))
 
@@ -103,27 +99,6 @@ func report(t *testing.T, j *judge, seen []statements) {
 	if unreachable == 0 || explained == 0 || lost == 0 || last.Phase != "Succeeded" || last.Serve != "live" || last.API != "answers" {
 		t.Errorf("the page did not show the outage, its reason, the loss of the server and the end: it ends with %+v", last)
 	}
-}
-
-// start runs `refit serve` on a node, as a service that systemd restarts, and returns its URL.
-func start(t *testing.T, n *cluster.Node) string {
-	t.Helper()
-	bed.Must(t, n.CopyTo(t.Context(), bed.BuildPages(t), "/usr/local/bin/refit"))
-	url := "https://" + n.Address().String() + ":" + port
-	_, err := n.Exec(t.Context(), "systemd-run", "--unit="+unit, "--property=Restart=always", "--property=RestartSec=1s",
-		"/usr/local/bin/refit", "serve", "--kubeconfig=/etc/kubernetes/admin.conf", "--listen="+n.Address().String()+":"+port, "--state-dir=/var/lib/"+unit)
-	bed.Must(t, err)
-	t.Cleanup(func() {
-		if t.Failed() {
-			var log strings.Builder
-			_ = n.Journal(context.WithoutCancel(t.Context()), &log, cluster.JournalOptions{Unit: unit, Lines: 80})
-			t.Logf("the log of refit serve:\n%s", log.String())
-		}
-	})
-	bed.Must(t, bed.Until(t.Context(), "refit serve to answer", bed.CheckTimeout, func(ctx context.Context) error {
-		return exec.CommandContext(ctx, "curl", "--silent", "--fail", "--insecure", "--max-time", "5", url+"/readyz").Run()
-	}))
-	return url
 }
 
 // viewer returns the token of a new user who may only read.

@@ -1,0 +1,82 @@
+//go:build e2e
+
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+const (
+	unit     = "refit-serve"
+	port     = "8443"
+	examples = "../../../examples/serve"
+)
+
+// start runs `refit serve` on a node as docs/serve.md describes, with the files of examples/serve,
+// and returns its URL.
+func start(t *testing.T, s *bed.Site, n *cluster.Node) string {
+	t.Helper()
+	ctx := t.Context()
+	bed.Must(t, n.CopyTo(ctx, bed.BuildPages(t), "/usr/local/bin/refit"))
+	_, err := n.Exec(ctx, "mkdir", "--parents", "/etc/sysusers.d")
+	bed.Must(t, err)
+	bed.Must(t, n.CopyTo(ctx, filepath.Join(examples, "refit-serve.sysusers"), "/etc/sysusers.d/refit-serve.conf"))
+	bed.Must(t, n.CopyTo(ctx, filepath.Join(examples, "refit-serve.service"), "/etc/systemd/system/refit-serve.service"))
+	bed.Must(t, bed.WriteOn(ctx, n, "/etc/refit/serve.env", "ALLOWED_HOST="+n.Address().String()+"\n"))
+	rbac, err := os.ReadFile(filepath.Join(examples, "rbac.yaml"))
+	bed.Must(t, err)
+	_, err = s.Kubectl(ctx, bytes.NewReader(rbac), "apply", "--filename=-")
+	bed.Must(t, err)
+	token := tokenOf(t, s)
+	run := func(argv ...string) {
+		_, err := n.Exec(ctx, argv...)
+		bed.Must(t, err)
+	}
+	const config = "--kubeconfig=/etc/refit/serve.kubeconfig"
+	run("systemd-sysusers")
+	run("kubectl", "config", config, "set-cluster", "serve", "--server=https://"+s.Endpoint(), "--certificate-authority=/etc/kubernetes/pki/ca.crt", "--embed-certs")
+	run("kubectl", "config", config, "set-credentials", unit, "--token="+token)
+	run("kubectl", "config", config, "set-context", "serve", "--cluster=serve", "--user="+unit)
+	run("kubectl", "config", config, "use-context", "serve")
+	run("chown", unit+":"+unit, "/etc/refit/serve.kubeconfig")
+	run("systemctl", "restart", bed.AgentUnit) // its socket belongs to the new group
+	run("systemctl", "daemon-reload")
+	run("systemctl", "enable", "--now", unit)
+	t.Cleanup(func() {
+		if t.Failed() {
+			var log strings.Builder
+			_ = n.Journal(context.WithoutCancel(ctx), &log, cluster.JournalOptions{Unit: unit, Lines: 80})
+			t.Logf("the log of refit serve:\n%s", log.String())
+		}
+	})
+	url := "https://" + n.Address().String() + ":" + port
+	bed.Must(t, bed.Until(ctx, "refit serve to answer", bed.CheckTimeout, func(ctx context.Context) error {
+		return exec.CommandContext(ctx, "curl", "--silent", "--fail", "--insecure", "--max-time", "5", url+"/readyz").Run()
+	}))
+	return url
+}
+
+// tokenOf returns the token of the service.
+func tokenOf(t *testing.T, s *bed.Site) (token string) {
+	t.Helper()
+	bed.Must(t, bed.Until(t.Context(), "the token of the service", bed.CheckTimeout, func(ctx context.Context) error {
+		encoded, err := s.Kubectl(ctx, nil, "--namespace=refit-system", "get", "secret", "refit-serve", "--output=go-template={{.data.token}}")
+		if err != nil {
+			return err
+		}
+		raw, err := base64.StdEncoding.DecodeString(string(encoded))
+		token = string(raw)
+		return err
+	}))
+	return token
+}
