@@ -21,7 +21,8 @@ const (
 // ErrTooManySessions is returned if there are as many sessions as the server keeps.
 var ErrTooManySessions = errors.New("there are too many sessions")
 
-// sessions are the sessions of the server. Those that a token started outlast it, if it has a Store.
+// sessions are the sessions of the server. Those that a token started outlast it if it has a
+// Store.
 type sessions struct {
 	now   func() time.Time
 	store Store

@@ -94,7 +94,8 @@ func (j *judge) near(step cliv1alpha1.HostStep, at time.Time) bool {
 	return !step.StartTime.After(at.Add(slack)) && (end.IsZero() || end.Add(stepShownWithin+slack).After(at))
 }
 
-// phase judges the phase of the upgrade: one of the last that were true before the outage, or since.
+// phase judges the phase of the upgrade: one of the last that were true before the outage, or
+// since.
 func (j *judge) phase(s *statements) []string {
 	if s.Phase == "" {
 		return nil
