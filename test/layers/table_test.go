@@ -91,6 +91,7 @@ var table = []row{
 	adapter("otlp"),
 	adapter("packages"),
 	adapter("rehearsal"),
+	adapter("supportbundle"),
 	adapter("transient"),
 	adapter("trial"),
 
