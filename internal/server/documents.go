@@ -71,6 +71,12 @@ func (d *documents) operation(c *operations.Copy, u *refitv1alpha1.ClusterUpgrad
 	return o
 }
 
+func (d *documents) answer(c *operations.Copy, u *refitv1alpha1.ClusterUpgrade) api.OperationAnswer {
+	out := api.OperationAnswer{Operation: *d.operation(c, u), Spec: u.Spec}
+	out.Source, out.ObservedAt = observed(c)
+	return out
+}
+
 func (d *documents) releases(c *operations.Copy, all []refitv1alpha1.ClusterUpgrade) []cliv1alpha1.ListedRelease {
 	return progress.NewReleases(d.cluster, slices.Collect(maps.Values(c.Releases)), all).Releases
 }

@@ -38,7 +38,9 @@ var (
 	readReleases = refit("list", "clusterreleases")
 	readNodes    = access.Attributes{Verb: "list", Resource: "nodes"}
 	change       = refit("patch", "clusterupgrades")
+	start        = refit("create", "clusterupgrades")
 	approve      = refit("approve", "clusterupgrades")
+	addRelease   = refit("create", "clusterreleases")
 
 	readAll = []access.Attributes{readUpgrades, readOrders, readReports, readReleases, readNodes}
 )
@@ -63,9 +65,17 @@ var permissions = table{
 	"ListReleases":       {needs: []access.Attributes{readUpgrades, readReleases}},
 	"ListOperations":     {needs: []access.Attributes{readUpgrades}},
 	"GetOperation":       {needs: []access.Attributes{readUpgrades, readOrders}},
+	"ListNodes":          {needs: []access.Attributes{readUpgrades, readOrders, readReports, readNodes}},
 	"ListOperationNodes": {needs: []access.Attributes{readUpgrades, readOrders, readReports, readNodes}},
 	"GetNode":            {needs: []access.Attributes{readUpgrades, readOrders, readReports, readNodes}},
 
+	"CreateCheck":      {needs: readAll, writes: true}, // it only reads, with the credentials of the caller
+	"GetCheck":         {needs: readAll},
+	"GetCheckManifest": {needs: readAll},
+
+	"PutRelease":       {needs: []access.Attributes{addRelease, readReleases}, writes: true},
+	"StartOperation":   {needs: append([]access.Attributes{start}, readAll...), writes: true},
+	"ChangeOperation":  {needs: []access.Attributes{change}, writes: true},
 	"PauseOperation":   {needs: []access.Attributes{change}, writes: true},
 	"ResumeOperation":  {needs: []access.Attributes{change}, writes: true},
 	"RetryOperation":   {needs: []access.Attributes{change}, writes: true},

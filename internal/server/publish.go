@@ -127,15 +127,14 @@ func (p *publisher) publishOperations(c *operations.Copy, changes operations.Cha
 
 // publishOperation publishes the progress of an operation, unless only time has passed.
 func (p *publisher) publishOperation(c *operations.Copy, u *refitv1alpha1.ClusterUpgrade) error {
-	out := api.OperationAnswer{Operation: *p.documents.operation(c, u)}
-	lasting := out.Operation
-	lasting.LeftSeconds = 0
+	out := p.documents.answer(c, u)
+	lasting := api.OperationAnswer{Operation: out.Operation, Spec: out.Spec}
+	lasting.Operation.LeftSeconds = 0
 	hash, err := p.hash(lasting)
 	if err != nil || hash == p.ops[u.Name] {
 		return err
 	}
 	p.ops[u.Name] = hash
-	out.Source, out.ObservedAt = observed(c)
 	return p.send(eventOperation, &out)
 }
 

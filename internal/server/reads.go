@@ -8,12 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
 	openapi "github.com/refit-dev/refit/api"
-	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/server/api"
@@ -21,7 +19,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
-// The limits of a page of nodes.
+// The limits of a list.
 const (
 	defaultLimit = 200
 	maxLimit     = 1000
@@ -170,11 +168,10 @@ func (s *Server) GetOperation(ctx context.Context, request api.GetOperationReque
 			if err != nil {
 				return err
 			}
-			out.Source, out.ObservedAt = observed(c)
-			out.Operation = *s.documents.operation(c, u)
+			out.Headers.ETag, out.Body = specETag(u), s.documents.answer(c, u)
 			return nil
 		})
-		if err != nil || wait == 0 || out.Operation.Ended {
+		if err != nil || wait == 0 || out.Body.Operation.Ended {
 			return out, err
 		}
 		select {
@@ -214,38 +211,6 @@ func waitOf(p api.GetOperationParams) (time.Duration, error) {
 // invalid is the problem of an invalid parameter.
 func invalid(pointer, detail string) error {
 	return problem.New(http.StatusBadRequest, problem.BadRequest, "A parameter of the request is invalid.").At(pointer, detail)
-}
-
-// ListOperationNodes answers with a page of nodes.
-func (s *Server) ListOperationNodes(_ context.Context, request api.ListOperationNodesRequestObject) (api.ListOperationNodesResponseObject, error) {
-	p := request.Params
-	if p.Limit == 0 {
-		p.Limit = defaultLimit
-	}
-	if p.Limit < 1 || p.Limit > maxLimit {
-		return nil, invalid("#/limit", fmt.Sprintf("must be between 1 and %d", maxLimit))
-	}
-	out := api.ListOperationNodes200JSONResponse{Operation: request.Name}
-	err := s.read(func(c *operations.Copy) error {
-		u, err := find(c, request.Name)
-		if err != nil {
-			return err
-		}
-		rows := []cliv1alpha1.NodeRow{}
-		for name := range c.Nodes {
-			if !strings.Contains(name, p.Q) {
-				continue
-			}
-			if row := s.documents.row(c, name, u); len(p.State) == 0 || slices.Contains(p.State, row.State) {
-				rows = append(rows, row)
-			}
-		}
-		out.Source, out.ObservedAt = observed(c)
-		out.Total = len(rows)
-		out.Nodes, out.Continue = pageOf(rows, p.Continue, p.Limit)
-		return nil
-	})
-	return out, err
 }
 
 // GetNode explains the state of a node.

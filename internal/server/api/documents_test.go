@@ -1,16 +1,20 @@
 package api_test
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
 	openapi "github.com/refit-dev/refit/api"
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
 // schema is what this test compares of a schema.
@@ -35,6 +39,35 @@ var shared = []any{
 	cliv1alpha1.Change{},
 	cliv1alpha1.Outage{},
 	cliv1alpha1.HostStatus{},
+	cliv1alpha1.Report{},
+	refitv1alpha1.ClusterUpgradeSpec{},
+}
+
+// specs are the names of schemas whose types have names that documents of the CLI have as well.
+var specs = map[reflect.Type]string{
+	reflect.TypeFor[refitv1alpha1.Waiver](): "WaiverSpec",
+	reflect.TypeFor[refitv1alpha1.Pool]():   "PoolSpec",
+	reflect.TypeFor[refitv1alpha1.Canary](): "CanarySpec",
+	reflect.TypeFor[refitv1alpha1.Drain]():  "DrainSpec",
+}
+
+// nameOf is the name of the schema of a type.
+func nameOf(t reflect.Type) string { return cmp.Or(specs[t], t.Name()) }
+
+// aliases are the names under which openapi.yaml imports packages.
+var aliases = map[string]string{
+	reflect.TypeFor[cliv1alpha1.Report]().PkgPath():               "cliv1alpha1",
+	reflect.TypeFor[refitv1alpha1.ClusterUpgradeSpec]().PkgPath(): "refitv1alpha1",
+	reflect.TypeFor[metav1.Duration]().PkgPath():                  "metav1",
+	reflect.TypeFor[intstr.IntOrString]().PkgPath():               "intstr",
+}
+
+// goTypeOf is the x-go-type of a type.
+func goTypeOf(t reflect.Type) string { return aliases[t.PkgPath()] + "." + t.Name() }
+
+// leaf is true for a type whose fields are not those of its schema.
+func leaf(t reflect.Type) bool {
+	return t == reflect.TypeFor[metav1.Duration]() || t == reflect.TypeFor[intstr.IntOrString]() || t == reflect.TypeFor[refitv1alpha1.Labels]()
 }
 
 func schemas(t *testing.T) map[string]schema {
@@ -66,14 +99,17 @@ func TestSchemasMatchTheDocumentsOfTheCLI(t *testing.T) {
 
 func compare(t *testing.T, all map[string]schema, document reflect.Type, compared map[string]bool) {
 	t.Helper()
-	name := document.Name()
+	name := nameOf(document)
 	if compared[name] {
 		return
 	}
 	compared[name] = true
 	s, found := all[name]
-	if !found || s.GoType != "cliv1alpha1."+name {
+	if !found || s.GoType != goTypeOf(document) {
 		t.Errorf("there is no schema of %s with its type", name)
+		return
+	}
+	if leaf(document) {
 		return
 	}
 	var required []string
@@ -91,12 +127,15 @@ func compare(t *testing.T, all map[string]schema, document reflect.Type, compare
 			t.Errorf("%s of %s is %s in the schema, want %s", tag, name, got, want)
 		}
 		delete(s.Properties, tag)
-		if inner := innermost(field.Type); inner.Kind() == reflect.Struct && inner != reflect.TypeFor[time.Time]() {
+		if inner := innermost(field.Type); leaf(inner) || inner.Kind() == reflect.Struct && inner != reflect.TypeFor[time.Time]() {
 			compare(t, all, inner, compared)
 		}
 	}
 	for property := range s.Properties {
 		t.Errorf("%s has no field %s", name, property)
+	}
+	if strings.HasPrefix(s.GoType, "refitv1alpha1.") {
+		return // all fields of a spec are optional in Go
 	}
 	if slices.Sort(required); !slices.Equal(required, slices.Sorted(slices.Values(s.Required))) {
 		t.Errorf("the schema of %s requires %v, want %v", name, s.Required, required)
@@ -129,10 +168,14 @@ func shapeOf(t reflect.Type) string {
 		return "[]" + shapeOf(t.Elem())
 	case t == reflect.TypeFor[time.Time]():
 		return "string date-time"
-	case t.Kind() == reflect.Struct:
-		return t.Name()
+	case t.Kind() == reflect.Struct || leaf(t):
+		return nameOf(t)
 	case t.Kind() == reflect.Int64:
 		return "integer int64"
+	case t.Kind() == reflect.Int32:
+		return "integer int32"
+	case t.Kind() == reflect.Map:
+		return "object"
 	case t.Kind() == reflect.Int:
 		return "integer"
 	case t.Kind() == reflect.Bool:

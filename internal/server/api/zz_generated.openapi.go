@@ -17,7 +17,49 @@ import (
 
 	"github.com/oapi-codegen/runtime"
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	intstr "k8s.io/apimachinery/pkg/util/intstr"
 )
+
+// Defines values for AddedReleaseTrust.
+const (
+	Unverified AddedReleaseTrust = "Unverified"
+	Verified   AddedReleaseTrust = "Verified"
+)
+
+// Valid indicates whether the value is a known member of the AddedReleaseTrust enum.
+func (e AddedReleaseTrust) Valid() bool {
+	switch e {
+	case Unverified:
+		return true
+	case Verified:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CheckState.
+const (
+	Complete CheckState = "Complete"
+	Failed   CheckState = "Failed"
+	Running  CheckState = "Running"
+)
+
+// Valid indicates whether the value is a known member of the CheckState enum.
+func (e CheckState) Valid() bool {
+	switch e {
+	case Complete:
+		return true
+	case Failed:
+		return true
+	case Running:
+		return true
+	default:
+		return false
+	}
+}
 
 // Defines values for MeMethod.
 const (
@@ -90,6 +132,28 @@ type APIServer struct {
 	UnreachableSince time.Time `json:"unreachableSince,omitempty,omitzero"`
 }
 
+// AddedRelease AddedRelease is a ClusterRelease of the cluster.
+type AddedRelease struct {
+	Digest string `json:"digest"`
+
+	// Existed The cluster had it before
+	Existed bool `json:"existed"`
+
+	// KeyID The key that the envelope names as the one that signed it
+	KeyID      string `json:"keyID"`
+	Kubernetes string `json:"kubernetes"`
+	Name       string `json:"name"`
+
+	// Trust Verified: a key that the hosts accept has signed it. Unverified: the caller may not read these keys
+	Trust AddedReleaseTrust `json:"trust"`
+}
+
+// AddedReleaseTrust Verified: a key that the hosts accept has signed it. Unverified: the caller may not read these keys
+type AddedReleaseTrust string
+
+// Apart Apart is a node that is not upgraded at the same time as another.
+type Apart = cliv1alpha1.Apart
+
 // Approval Approval approves one plan.
 type Approval struct {
 	// Plan The hash of the plan that was reviewed, as `sha256:` and 64 digits
@@ -131,14 +195,102 @@ type AuditList struct {
 // Blocker Blocker is a pod that cannot be evicted.
 type Blocker = cliv1alpha1.Blocker
 
+// CRDChange CRDChange is the change of a CRD.
+type CRDChange = cliv1alpha1.CRDChange
+
+// Canary Canary is the number of nodes that are upgraded first, and how long they are observed.
+type Canary = cliv1alpha1.Canary
+
+// CanarySpec CanarySpec upgrades some nodes of a pool first.
+type CanarySpec = refitv1alpha1.Canary
+
 // Change Change is the result of `refit pause`, `resume`, `retry`, `abort` and `approve`.
 type Change = cliv1alpha1.Change
+
+// Check Check is a check of an upgrade and its plan. The server keeps it for a limited time.
+type Check struct {
+	CompletionTime time.Time `json:"completionTime,omitempty,omitzero"`
+
+	// Error CheckError is why a check could not be completed.
+	Error CheckError `json:"error,omitempty,omitzero"`
+
+	// ExpireTime Until when the server keeps the check
+	ExpireTime time.Time `json:"expireTime"`
+	ID         string    `json:"id"`
+
+	// Part The part of the cluster that is being read
+	Part string `json:"part,omitempty,omitzero"`
+
+	// Report Report is the result of `refit check` and, with a plan in it, of `refit plan`.
+	Report Report `json:"report,omitempty,omitzero"`
+
+	// Spec ClusterUpgradeSpec is an upgrade as a user describes it. docs/reference/api.md describes its fields.
+	Spec      ClusterUpgradeSpec `json:"spec"`
+	StartTime time.Time          `json:"startTime"`
+
+	// State CheckState is whether a check is running, has a report, or could not be completed.
+	State CheckState `json:"state"`
+
+	// UpToDate Everything is at its target version already
+	UpToDate bool `json:"upToDate,omitempty,omitzero"`
+}
+
+// CheckError CheckError is why a check could not be completed.
+type CheckError struct {
+	// Code The cause in a word that does not change
+	Code string `json:"code"`
+
+	// Detail The cause in a sentence
+	Detail string `json:"detail"`
+
+	// Errors The fields of the request that are invalid
+	Errors []FieldError `json:"errors,omitempty,omitzero"`
+
+	// Remedy What the user can do
+	Remedy string `json:"remedy,omitempty,omitzero"`
+
+	// Status The HTTP status of a problem with this cause
+	Status int `json:"status"`
+}
+
+// CheckState CheckState is whether a check is running, has a report, or could not be completed.
+type CheckState string
+
+// Cluster Cluster is the cluster that a Report is about.
+type Cluster = cliv1alpha1.Cluster
+
+// ClusterUpgradeSpec ClusterUpgradeSpec is an upgrade as a user describes it. docs/reference/api.md describes its fields.
+type ClusterUpgradeSpec = refitv1alpha1.ClusterUpgradeSpec
+
+// Component Component is what a stage does to one component.
+type Component = cliv1alpha1.Component
 
 // ComponentCounts ComponentCounts counts the changes of components in the plan.
 type ComponentCounts = cliv1alpha1.ComponentCounts
 
+// Cost Cost is the load that the observation put on the cluster.
+type Cost = cliv1alpha1.Cost
+
+// Counts Counts counts the findings. Each finding counts once, except in Unknown.
+type Counts = cliv1alpha1.Counts
+
 // CurrentStep CurrentStep is the step in progress.
 type CurrentStep = cliv1alpha1.CurrentStep
+
+// Drain Drain is how nodes are drained.
+type Drain = cliv1alpha1.Drain
+
+// DrainSpec DrainSpec is how nodes are drained.
+type DrainSpec = refitv1alpha1.Drain
+
+// Duration Duration is a duration such as 90s or 10m.
+type Duration = metav1.Duration
+
+// Estimate Estimate is an expected duration.
+type Estimate = cliv1alpha1.Estimate
+
+// EtcdMove EtcdMove is the etcd upgrade of a hop. If etcd stays as it is, Reason explains why.
+type EtcdMove = cliv1alpha1.EtcdMove
 
 // ExplainDrain ExplainDrain is the state of a node's drain.
 type ExplainDrain = cliv1alpha1.ExplainDrain
@@ -166,6 +318,12 @@ type FieldError struct {
 	Pointer string `json:"pointer"`
 }
 
+// Finding Finding is one result of a preflight check.
+type Finding = cliv1alpha1.Finding
+
+// Gap Gap is a part of the cluster, or one object of it, that could not be read.
+type Gap = cliv1alpha1.Gap
+
 // Heartbeat Heartbeat shows that the stream is alive, and how old the data is.
 type Heartbeat struct {
 	APIReachable bool      `json:"apiReachable"`
@@ -189,6 +347,9 @@ type Hello struct {
 	// Revision The revision that the stream continues after
 	Revision int64 `json:"revision"`
 }
+
+// Hop Hop is one version of the control plane between From and To.
+type Hop = cliv1alpha1.Hop
 
 // HostAPI HostAPI is whether the agent could write its last status to the API.
 type HostAPI = cliv1alpha1.HostAPI
@@ -216,6 +377,15 @@ type HostStep = cliv1alpha1.HostStep
 
 // HostUpgrade HostUpgrade is an upgrade of a host, and the last order about it.
 type HostUpgrade = cliv1alpha1.HostUpgrade
+
+// IntOrString IntOrString is a number of nodes, or a percentage such as 10%.
+type IntOrString = intstr.IntOrString
+
+// Labels Labels are labels that a node must have.
+type Labels = refitv1alpha1.Labels
+
+// LeftOut LeftOut is a node that the plan does not change.
+type LeftOut = cliv1alpha1.LeftOut
 
 // ListedComponent ListedComponent is a component of a ClusterRelease.
 type ListedComponent = cliv1alpha1.ListedComponent
@@ -254,6 +424,9 @@ type Me struct {
 
 // MeMethod How the caller has signed in
 type MeMethod string
+
+// Node Node is what a stage does to one node.
+type Node = cliv1alpha1.Node
 
 // NodeAnswer NodeAnswer explains the state of a node.
 type NodeAnswer struct {
@@ -324,6 +497,12 @@ type NodeVersions struct {
 	Nodes   int    `json:"nodes"`
 }
 
+// Note Note is a decision about the whole plan, and its reason.
+type Note = cliv1alpha1.Note
+
+// ObjectChanges ObjectChanges counts the objects of a component that change.
+type ObjectChanges = cliv1alpha1.ObjectChanges
+
 // Operation Operation is the progress of an upgrade: the result of `refit status`, and a line for each change that `refit watch` and `refit upgrade` print with -o json.
 type Operation = cliv1alpha1.Operation
 
@@ -337,6 +516,9 @@ type OperationAnswer struct {
 	// Source Source is where data comes from: `api` while the API server confirms it, `last-known` while the
 	// API server is unreachable, and `agent` for what the agent of this host reports.
 	Source Source `json:"source"`
+
+	// Spec ClusterUpgradeSpec is an upgrade as a user describes it. docs/reference/api.md describes its fields.
+	Spec ClusterUpgradeSpec `json:"spec"`
 }
 
 // OperationList OperationList is the list of upgrades.
@@ -348,6 +530,22 @@ type OperationList struct {
 	// Source Source is where data comes from: `api` while the API server confirms it, `last-known` while the
 	// API server is unreachable, and `agent` for what the agent of this host reports.
 	Source Source `json:"source"`
+}
+
+// OperationPatch OperationPatch is a JSON merge patch of an upgrade. What is absent stays, and null is not permitted.
+type OperationPatch struct {
+	Pools    []PoolSpec             `json:"pools,omitempty,omitzero"`
+	Rollback refitv1alpha1.Rollback `json:"rollback,omitempty,omitzero"`
+	Waivers  []WaiverSpec           `json:"waivers,omitempty,omitzero"`
+}
+
+// OperationStart OperationStart is an upgrade to start, and the plan that was reviewed.
+type OperationStart struct {
+	// Plan The hash of the plan that was reviewed, as `sha256:` and 64 digits
+	Plan string `json:"plan"`
+
+	// Spec ClusterUpgradeSpec is an upgrade as a user describes it. docs/reference/api.md describes its fields.
+	Spec ClusterUpgradeSpec `json:"spec"`
 }
 
 // Outage Outage is whether the upgrade explains that the API server is unreachable.
@@ -367,8 +565,20 @@ type Permission struct {
 	Operation string `json:"operation"`
 }
 
+// Plan Plan is the sequence of stages from the observed cluster to the requested version.
+type Plan = cliv1alpha1.Plan
+
+// Pool Pool is the policy for some of the workers.
+type Pool = cliv1alpha1.Pool
+
+// PoolSpec PoolSpec is a policy for a group of workers.
+type PoolSpec = refitv1alpha1.Pool
+
 // Problem Problem is why a request failed, as RFC 9457 defines it.
 type Problem struct {
+	// Check Check is a check of an upgrade and its plan. The server keeps it for a limited time.
+	Check Check `json:"check,omitempty,omitzero"`
+
 	// Code The cause in a word that does not change
 	Code string `json:"code"`
 
@@ -380,6 +590,9 @@ type Problem struct {
 
 	// Expected Outage is whether the upgrade explains that the API server is unreachable.
 	Expected Outage `json:"expected,omitempty,omitzero"`
+
+	// Operation The upgrade that prevents another one
+	Operation string `json:"operation,omitempty,omitzero"`
 
 	// Remedy What the client or the user can do
 	Remedy string `json:"remedy,omitempty,omitzero"`
@@ -404,6 +617,9 @@ type Readiness struct {
 	Ready        bool `json:"ready"`
 }
 
+// Release Release is a reference to the ClusterRelease that a hop installs.
+type Release = cliv1alpha1.Release
+
 // ReleaseList ReleaseList is the list of ClusterReleases.
 type ReleaseList struct {
 	Cluster    string          `json:"cluster"`
@@ -414,6 +630,12 @@ type ReleaseList struct {
 	// API server is unreachable, and `agent` for what the agent of this host reports.
 	Source Source `json:"source"`
 }
+
+// Report Report is the result of `refit check` and, with a plan in it, of `refit plan`.
+type Report = cliv1alpha1.Report
+
+// Request Request is the upgrade that the Report is about.
+type Request = cliv1alpha1.Request
 
 // SignIn SignIn has the credentials that start a session. One of them is set.
 type SignIn struct {
@@ -428,8 +650,30 @@ type SignIn struct {
 // API server is unreachable, and `agent` for what the agent of this host reports.
 type Source string
 
+// Stage Stage is a part of the plan. Stages run in sequence.
+type Stage = cliv1alpha1.Stage
+
 // StageProgress StageProgress is the progress of a stage.
 type StageProgress = cliv1alpha1.StageProgress
+
+// StartedOperation StartedOperation is an upgrade that was started.
+type StartedOperation struct {
+	// Approved False: the caller may not approve plans, and the upgrade waits until somebody else approves this one
+	Approved bool   `json:"approved"`
+	Name     string `json:"name"`
+
+	// Notes What the user should know
+	Notes []string `json:"notes"`
+
+	// Operation Operation is the progress of an upgrade: the result of `refit status`, and a line for each change that `refit watch` and `refit upgrade` print with -o json.
+	Operation Operation `json:"operation"`
+
+	// Plan The hash of the plan that was reviewed
+	Plan string `json:"plan"`
+
+	// WaitsFor The older upgrades that end first
+	WaitsFor []string `json:"waitsFor"`
+}
 
 // State State is the state of the cluster and of its upgrade.
 type State struct {
@@ -463,17 +707,47 @@ type State struct {
 	Unread []Unread `json:"unread"`
 }
 
+// Target Target is a version of Kubernetes, or the name of a ClusterRelease. One of them is set.
+type Target = refitv1alpha1.Target
+
 // Unread Unread is a part of the cluster that the API server refuses to list.
 type Unread struct {
 	Message string `json:"message"`
 	Part    string `json:"part"`
 }
 
+// UpgradeBackup UpgradeBackup is the backup of etcd that an upgrade relies on.
+type UpgradeBackup = refitv1alpha1.UpgradeBackup
+
 // Wait Wait is one thing that an operation waits for.
 type Wait = cliv1alpha1.Wait
 
+// Waiver Waiver is why a finding was waived.
+type Waiver = cliv1alpha1.Waiver
+
+// WaiverSpec WaiverSpec waives a finding of a check.
+type WaiverSpec = refitv1alpha1.Waiver
+
+// CheckID defines model for CheckID.
+type CheckID = string
+
+// Continue defines model for Continue.
+type Continue = string
+
+// Limit defines model for Limit.
+type Limit = int
+
 // Name defines model for Name.
 type Name = string
+
+// NodeName defines model for NodeName.
+type NodeName = string
+
+// NodeState defines model for NodeState.
+type NodeState = []string
+
+// Prefer defines model for Prefer.
+type Prefer = string
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
@@ -481,10 +755,43 @@ type ListAuditParams struct {
 	Limit int `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
+// CreateCheckParams defines parameters for CreateCheck.
+type CreateCheckParams struct {
+	// Prefer `wait=60` answers once the check is complete, after 60 seconds at the latest. The longest wait is 300 seconds.
+	Prefer Prefer `json:"Prefer,omitempty,omitzero"`
+}
+
+// GetCheckParams defines parameters for GetCheck.
+type GetCheckParams struct {
+	// Prefer `wait=60` answers once the check is complete, after 60 seconds at the latest. The longest wait is 300 seconds.
+	Prefer Prefer `json:"Prefer,omitempty,omitzero"`
+}
+
 // GetEventsParams defines parameters for GetEvents.
 type GetEventsParams struct {
 	// LastEventID The id of the last event that the client has received.
 	LastEventID string `json:"Last-Event-ID,omitempty,omitzero"`
+}
+
+// ListNodesParams defines parameters for ListNodes.
+type ListNodesParams struct {
+	// Limit The maximum number of nodes in the answer.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Continue The `continue` of the previous page.
+	Continue Continue `form:"continue,omitempty" json:"continue,omitempty,omitzero"`
+
+	// State Only nodes in one of these states.
+	State NodeState `form:"state,omitempty" json:"state,omitempty,omitzero"`
+
+	// Q Only nodes whose name contains this text.
+	Q NodeName `form:"q,omitempty" json:"q,omitempty,omitzero"`
+}
+
+// StartOperationParams defines parameters for StartOperation.
+type StartOperationParams struct {
+	// IdempotencyKey A text that identifies this start of the caller, such as a UUID or the id of a pipeline run.
+	IdempotencyKey string `json:"Idempotency-Key"`
 }
 
 // GetOperationParams defines parameters for GetOperation.
@@ -499,19 +806,25 @@ type GetOperationParams struct {
 // GetOperationParamsWait defines parameters for GetOperation.
 type GetOperationParamsWait string
 
+// ChangeOperationParams defines parameters for ChangeOperation.
+type ChangeOperationParams struct {
+	// IfMatch The ETag of the upgrade that the caller has read.
+	IfMatch string `json:"If-Match"`
+}
+
 // ListOperationNodesParams defines parameters for ListOperationNodes.
 type ListOperationNodesParams struct {
 	// Limit The maximum number of nodes in the answer.
-	Limit int `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
 	// Continue The `continue` of the previous page.
-	Continue string `form:"continue,omitempty" json:"continue,omitempty,omitzero"`
+	Continue Continue `form:"continue,omitempty" json:"continue,omitempty,omitzero"`
 
 	// State Only nodes in one of these states.
-	State []string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+	State NodeState `form:"state,omitempty" json:"state,omitempty,omitzero"`
 
 	// Q Only nodes whose name contains this text.
-	Q string `form:"q,omitempty" json:"q,omitempty,omitzero"`
+	Q NodeName `form:"q,omitempty" json:"q,omitempty,omitzero"`
 }
 
 // GetStateParams defines parameters for GetState.
@@ -519,6 +832,15 @@ type GetStateParams struct {
 	// IfNoneMatch The ETag of a state that the client has.
 	IfNoneMatch string `json:"If-None-Match,omitempty,omitzero"`
 }
+
+// CreateCheckJSONRequestBody defines body for CreateCheck for application/json ContentType.
+type CreateCheckJSONRequestBody = ClusterUpgradeSpec
+
+// StartOperationJSONRequestBody defines body for StartOperation for application/json ContentType.
+type StartOperationJSONRequestBody = OperationStart
+
+// ChangeOperationApplicationMergePatchPlusJSONRequestBody defines body for ChangeOperation for application/merge-patch+json ContentType.
+type ChangeOperationApplicationMergePatchPlusJSONRequestBody = OperationPatch
 
 // ApproveOperationJSONRequestBody defines body for ApproveOperation for application/json ContentType.
 type ApproveOperationJSONRequestBody = Approval
@@ -531,21 +853,39 @@ type ServerInterface interface {
 	// ListAudit List the last entries of the audit log
 	// (GET /api/v1alpha1/audit)
 	ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams)
+	// CreateCheck Check whether the cluster can be upgraded, and plan the upgrade
+	// (POST /api/v1alpha1/checks)
+	CreateCheck(w http.ResponseWriter, r *http.Request, params CreateCheckParams)
+	// GetCheck Get a check and its report
+	// (GET /api/v1alpha1/checks/{id})
+	GetCheck(w http.ResponseWriter, r *http.Request, id CheckID, params GetCheckParams)
+	// GetCheckManifest Get the ClusterUpgrade of a check for kubectl apply
+	// (GET /api/v1alpha1/checks/{id}/manifest)
+	GetCheckManifest(w http.ResponseWriter, r *http.Request, id CheckID)
 	// GetEvents Follow changes as server-sent events
 	// (GET /api/v1alpha1/events)
 	GetEvents(w http.ResponseWriter, r *http.Request, params GetEventsParams)
 	// GetMe Get the user and its permissions
 	// (GET /api/v1alpha1/me)
 	GetMe(w http.ResponseWriter, r *http.Request)
+	// ListNodes List the nodes of the cluster and their state in the active or last upgrade
+	// (GET /api/v1alpha1/nodes)
+	ListNodes(w http.ResponseWriter, r *http.Request, params ListNodesParams)
 	// GetNode Explain the state of a node in an upgrade
 	// (GET /api/v1alpha1/nodes/{name})
 	GetNode(w http.ResponseWriter, r *http.Request, name Name)
 	// ListOperations List the upgrades
 	// (GET /api/v1alpha1/operations)
 	ListOperations(w http.ResponseWriter, r *http.Request)
+	// StartOperation Start an upgrade with a plan that was reviewed
+	// (POST /api/v1alpha1/operations)
+	StartOperation(w http.ResponseWriter, r *http.Request, params StartOperationParams)
 	// GetOperation Get the progress of an upgrade
 	// (GET /api/v1alpha1/operations/{name})
 	GetOperation(w http.ResponseWriter, r *http.Request, name Name, params GetOperationParams)
+	// ChangeOperation Change the waivers, the pools or the rollback of an upgrade
+	// (PATCH /api/v1alpha1/operations/{name})
+	ChangeOperation(w http.ResponseWriter, r *http.Request, name Name, params ChangeOperationParams)
 	// AbortOperation Abort an upgrade
 	// (POST /api/v1alpha1/operations/{name}/abort)
 	AbortOperation(w http.ResponseWriter, r *http.Request, name Name)
@@ -567,6 +907,9 @@ type ServerInterface interface {
 	// ListReleases List the ClusterReleases
 	// (GET /api/v1alpha1/releases)
 	ListReleases(w http.ResponseWriter, r *http.Request)
+	// PutRelease Add a signed ClusterRelease
+	// (PUT /api/v1alpha1/releases/{name})
+	PutRelease(w http.ResponseWriter, r *http.Request, name Name)
 	// DeleteSession Sign out
 	// (DELETE /api/v1alpha1/session)
 	DeleteSession(w http.ResponseWriter, r *http.Request)
@@ -620,6 +963,123 @@ func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListAudit(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateCheck operation middleware
+func (siw *ServerInterfaceWrapper) CreateCheck(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateCheckParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Prefer" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Prefer")]; found {
+		var Prefer Prefer
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Prefer", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Prefer", valueList[0], &Prefer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Prefer", Err: err})
+			return
+		}
+
+		params.Prefer = Prefer
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateCheck(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetCheck operation middleware
+func (siw *ServerInterfaceWrapper) GetCheck(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CheckID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetCheckParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Prefer" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Prefer")]; found {
+		var Prefer Prefer
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Prefer", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Prefer", valueList[0], &Prefer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Prefer", Err: err})
+			return
+		}
+
+		params.Prefer = Prefer
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetCheck(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetCheckManifest operation middleware
+func (siw *ServerInterfaceWrapper) GetCheckManifest(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CheckID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetCheckManifest(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -684,6 +1144,78 @@ func (siw *ServerInterfaceWrapper) GetMe(w http.ResponseWriter, r *http.Request)
 	handler.ServeHTTP(w, r)
 }
 
+// ListNodes operation middleware
+func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListNodesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "continue" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "continue", r.URL.Query(), &params.Continue, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "continue"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "continue", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", r.URL.Query(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "q"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "q", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListNodes(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetNode operation middleware
 func (siw *ServerInterfaceWrapper) GetNode(w http.ResponseWriter, r *http.Request) {
 
@@ -715,6 +1247,51 @@ func (siw *ServerInterfaceWrapper) ListOperations(w http.ResponseWriter, r *http
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListOperations(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// StartOperation operation middleware
+func (siw *ServerInterfaceWrapper) StartOperation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StartOperationParams
+
+	headers := r.Header
+
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	} else {
+		err := fmt.Errorf("Header parameter Idempotency-Key is required, but not found")
+		siw.ErrorHandlerFunc(w, r, &RequiredHeaderError{ParamName: "Idempotency-Key", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.StartOperation(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -770,6 +1347,60 @@ func (siw *ServerInterfaceWrapper) GetOperation(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetOperation(w, r, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ChangeOperation operation middleware
+func (siw *ServerInterfaceWrapper) ChangeOperation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "name" -------------
+	var name Name
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", r.PathValue("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ChangeOperationParams
+
+	headers := r.Header
+
+	// ------------- Required header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	} else {
+		err := fmt.Errorf("Header parameter If-Match is required, but not found")
+		siw.ErrorHandlerFunc(w, r, &RequiredHeaderError{ParamName: "If-Match", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ChangeOperation(w, r, name, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -995,6 +1626,32 @@ func (siw *ServerInterfaceWrapper) ListReleases(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListReleases(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PutRelease operation middleware
+func (siw *ServerInterfaceWrapper) PutRelease(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "name" -------------
+	var name Name
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", r.PathValue("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PutRelease(w, r, name)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1245,14 +1902,21 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/state", wrapper.GetState)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/events", wrapper.GetEvents)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/releases", wrapper.ListReleases)
+	m.HandleFunc(http.MethodPut+" "+options.BaseURL+"/api/v1alpha1/releases/{name}", wrapper.PutRelease)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/checks", wrapper.CreateCheck)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/checks/{id}", wrapper.GetCheck)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/checks/{id}/manifest", wrapper.GetCheckManifest)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/operations", wrapper.ListOperations)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations", wrapper.StartOperation)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/operations/{name}", wrapper.GetOperation)
+	m.HandleFunc(http.MethodPatch+" "+options.BaseURL+"/api/v1alpha1/operations/{name}", wrapper.ChangeOperation)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/nodes", wrapper.ListOperationNodes)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/pause", wrapper.PauseOperation)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/resume", wrapper.ResumeOperation)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/retry", wrapper.RetryOperation)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/abort", wrapper.AbortOperation)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations/{name}/approve", wrapper.ApproveOperation)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/nodes", wrapper.ListNodes)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/nodes/{name}", wrapper.GetNode)
 
 	return m
@@ -1296,6 +1960,167 @@ type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCheckRequestObject struct {
+	Params CreateCheckParams
+	Body   *CreateCheckJSONRequestBody
+}
+
+type CreateCheckResponseObject interface {
+	VisitCreateCheckResponse(w http.ResponseWriter) error
+}
+
+type CreateCheck200ResponseHeaders struct {
+	Location string
+}
+
+type CreateCheck200JSONResponse struct {
+	Body    Check
+	Headers CreateCheck200ResponseHeaders
+}
+
+func (response CreateCheck200JSONResponse) VisitCreateCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCheck202ResponseHeaders struct {
+	Location string
+}
+
+type CreateCheck202JSONResponse struct {
+	Body    Check
+	Headers CreateCheck202ResponseHeaders
+}
+
+func (response CreateCheck202JSONResponse) VisitCreateCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCheckdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateCheckdefaultApplicationProblemPlusJSONResponse) VisitCreateCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCheckRequestObject struct {
+	ID     CheckID `json:"id"`
+	Params GetCheckParams
+}
+
+type GetCheckResponseObject interface {
+	VisitGetCheckResponse(w http.ResponseWriter) error
+}
+
+type GetCheck200JSONResponse Check
+
+func (response GetCheck200JSONResponse) VisitGetCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCheckdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetCheckdefaultApplicationProblemPlusJSONResponse) VisitGetCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCheckManifestRequestObject struct {
+	ID CheckID `json:"id"`
+}
+
+type GetCheckManifestResponseObject interface {
+	VisitGetCheckManifestResponse(w http.ResponseWriter) error
+}
+
+type GetCheckManifest200ApplicationYamlResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response GetCheckManifest200ApplicationYamlResponse) VisitGetCheckManifestResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/yaml")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetCheckManifestdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetCheckManifestdefaultApplicationProblemPlusJSONResponse) VisitGetCheckManifestResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1418,6 +2243,47 @@ func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeRespons
 	return err
 }
 
+type ListNodesRequestObject struct {
+	Params ListNodesParams
+}
+
+type ListNodesResponseObject interface {
+	VisitListNodesResponse(w http.ResponseWriter) error
+}
+
+type ListNodes200JSONResponse NodePage
+
+func (response ListNodes200JSONResponse) VisitListNodesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListNodesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListNodesdefaultApplicationProblemPlusJSONResponse) VisitListNodesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetNodeRequestObject struct {
 	Name Name `json:"name"`
 }
@@ -1499,6 +2365,82 @@ func (response ListOperationsdefaultApplicationProblemPlusJSONResponse) VisitLis
 	return err
 }
 
+type StartOperationRequestObject struct {
+	Params StartOperationParams
+	Body   *StartOperationJSONRequestBody
+}
+
+type StartOperationResponseObject interface {
+	VisitStartOperationResponse(w http.ResponseWriter) error
+}
+
+type StartOperation200ResponseHeaders struct {
+	ETag     string
+	Location string
+}
+
+type StartOperation200JSONResponse struct {
+	Body    StartedOperation
+	Headers StartOperation200ResponseHeaders
+}
+
+func (response StartOperation200JSONResponse) VisitStartOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartOperation201ResponseHeaders struct {
+	ETag     string
+	Location string
+}
+
+type StartOperation201JSONResponse struct {
+	Body    StartedOperation
+	Headers StartOperation201ResponseHeaders
+}
+
+func (response StartOperation201JSONResponse) VisitStartOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartOperationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response StartOperationdefaultApplicationProblemPlusJSONResponse) VisitStartOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetOperationRequestObject struct {
 	Name   Name `json:"name"`
 	Params GetOperationParams
@@ -1508,15 +2450,23 @@ type GetOperationResponseObject interface {
 	VisitGetOperationResponse(w http.ResponseWriter) error
 }
 
-type GetOperation200JSONResponse OperationAnswer
+type GetOperation200ResponseHeaders struct {
+	ETag string
+}
+
+type GetOperation200JSONResponse struct {
+	Body    OperationAnswer
+	Headers GetOperation200ResponseHeaders
+}
 
 func (response GetOperation200JSONResponse) VisitGetOperationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -1529,6 +2479,57 @@ type GetOperationdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetOperationdefaultApplicationProblemPlusJSONResponse) VisitGetOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeOperationRequestObject struct {
+	Name   Name `json:"name"`
+	Params ChangeOperationParams
+	Body   *ChangeOperationApplicationMergePatchPlusJSONRequestBody
+}
+
+type ChangeOperationResponseObject interface {
+	VisitChangeOperationResponse(w http.ResponseWriter) error
+}
+
+type ChangeOperation200ResponseHeaders struct {
+	ETag string
+}
+
+type ChangeOperation200JSONResponse struct {
+	Body    Change
+	Headers ChangeOperation200ResponseHeaders
+}
+
+func (response ChangeOperation200JSONResponse) VisitChangeOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeOperationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ChangeOperationdefaultApplicationProblemPlusJSONResponse) VisitChangeOperationResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1829,6 +2830,62 @@ func (response ListReleasesdefaultApplicationProblemPlusJSONResponse) VisitListR
 	return err
 }
 
+type PutReleaseRequestObject struct {
+	Name Name `json:"name"`
+	Body io.Reader
+}
+
+type PutReleaseResponseObject interface {
+	VisitPutReleaseResponse(w http.ResponseWriter) error
+}
+
+type PutRelease200JSONResponse AddedRelease
+
+func (response PutRelease200JSONResponse) VisitPutReleaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRelease201JSONResponse AddedRelease
+
+func (response PutRelease201JSONResponse) VisitPutReleaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutReleasedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutReleasedefaultApplicationProblemPlusJSONResponse) VisitPutReleaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteSessionRequestObject struct {
 }
 
@@ -2089,21 +3146,39 @@ type StrictServerInterface interface {
 	// ListAudit List the last entries of the audit log
 	// (GET /api/v1alpha1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
+	// CreateCheck Check whether the cluster can be upgraded, and plan the upgrade
+	// (POST /api/v1alpha1/checks)
+	CreateCheck(ctx context.Context, request CreateCheckRequestObject) (CreateCheckResponseObject, error)
+	// GetCheck Get a check and its report
+	// (GET /api/v1alpha1/checks/{id})
+	GetCheck(ctx context.Context, request GetCheckRequestObject) (GetCheckResponseObject, error)
+	// GetCheckManifest Get the ClusterUpgrade of a check for kubectl apply
+	// (GET /api/v1alpha1/checks/{id}/manifest)
+	GetCheckManifest(ctx context.Context, request GetCheckManifestRequestObject) (GetCheckManifestResponseObject, error)
 	// GetEvents Follow changes as server-sent events
 	// (GET /api/v1alpha1/events)
 	GetEvents(ctx context.Context, request GetEventsRequestObject) (GetEventsResponseObject, error)
 	// GetMe Get the user and its permissions
 	// (GET /api/v1alpha1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
+	// ListNodes List the nodes of the cluster and their state in the active or last upgrade
+	// (GET /api/v1alpha1/nodes)
+	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
 	// GetNode Explain the state of a node in an upgrade
 	// (GET /api/v1alpha1/nodes/{name})
 	GetNode(ctx context.Context, request GetNodeRequestObject) (GetNodeResponseObject, error)
 	// ListOperations List the upgrades
 	// (GET /api/v1alpha1/operations)
 	ListOperations(ctx context.Context, request ListOperationsRequestObject) (ListOperationsResponseObject, error)
+	// StartOperation Start an upgrade with a plan that was reviewed
+	// (POST /api/v1alpha1/operations)
+	StartOperation(ctx context.Context, request StartOperationRequestObject) (StartOperationResponseObject, error)
 	// GetOperation Get the progress of an upgrade
 	// (GET /api/v1alpha1/operations/{name})
 	GetOperation(ctx context.Context, request GetOperationRequestObject) (GetOperationResponseObject, error)
+	// ChangeOperation Change the waivers, the pools or the rollback of an upgrade
+	// (PATCH /api/v1alpha1/operations/{name})
+	ChangeOperation(ctx context.Context, request ChangeOperationRequestObject) (ChangeOperationResponseObject, error)
 	// AbortOperation Abort an upgrade
 	// (POST /api/v1alpha1/operations/{name}/abort)
 	AbortOperation(ctx context.Context, request AbortOperationRequestObject) (AbortOperationResponseObject, error)
@@ -2125,6 +3200,9 @@ type StrictServerInterface interface {
 	// ListReleases List the ClusterReleases
 	// (GET /api/v1alpha1/releases)
 	ListReleases(ctx context.Context, request ListReleasesRequestObject) (ListReleasesResponseObject, error)
+	// PutRelease Add a signed ClusterRelease
+	// (PUT /api/v1alpha1/releases/{name})
+	PutRelease(ctx context.Context, request PutReleaseRequestObject) (PutReleaseResponseObject, error)
 	// DeleteSession Sign out
 	// (DELETE /api/v1alpha1/session)
 	DeleteSession(ctx context.Context, request DeleteSessionRequestObject) (DeleteSessionResponseObject, error)
@@ -2210,6 +3288,92 @@ func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, param
 	}
 }
 
+// CreateCheck operation middleware
+func (sh *strictHandler) CreateCheck(w http.ResponseWriter, r *http.Request, params CreateCheckParams) {
+	var request CreateCheckRequestObject
+
+	request.Params = params
+
+	var body CreateCheckJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateCheck(ctx, request.(CreateCheckRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateCheck")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateCheckResponseObject); ok {
+		if err := validResponse.VisitCreateCheckResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetCheck operation middleware
+func (sh *strictHandler) GetCheck(w http.ResponseWriter, r *http.Request, id CheckID, params GetCheckParams) {
+	var request GetCheckRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCheck(ctx, request.(GetCheckRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCheck")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetCheckResponseObject); ok {
+		if err := validResponse.VisitGetCheckResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetCheckManifest operation middleware
+func (sh *strictHandler) GetCheckManifest(w http.ResponseWriter, r *http.Request, id CheckID) {
+	var request GetCheckManifestRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCheckManifest(ctx, request.(GetCheckManifestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCheckManifest")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetCheckManifestResponseObject); ok {
+		if err := validResponse.VisitGetCheckManifestResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetEvents operation middleware
 func (sh *strictHandler) GetEvents(w http.ResponseWriter, r *http.Request, params GetEventsParams) {
 	var request GetEventsRequestObject
@@ -2253,6 +3417,32 @@ func (sh *strictHandler) GetMe(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetMeResponseObject); ok {
 		if err := validResponse.VisitGetMeResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListNodes operation middleware
+func (sh *strictHandler) ListNodes(w http.ResponseWriter, r *http.Request, params ListNodesParams) {
+	var request ListNodesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListNodes(ctx, request.(ListNodesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListNodes")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListNodesResponseObject); ok {
+		if err := validResponse.VisitListNodesResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -2310,6 +3500,39 @@ func (sh *strictHandler) ListOperations(w http.ResponseWriter, r *http.Request) 
 	}
 }
 
+// StartOperation operation middleware
+func (sh *strictHandler) StartOperation(w http.ResponseWriter, r *http.Request, params StartOperationParams) {
+	var request StartOperationRequestObject
+
+	request.Params = params
+
+	var body StartOperationJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.StartOperation(ctx, request.(StartOperationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StartOperation")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(StartOperationResponseObject); ok {
+		if err := validResponse.VisitStartOperationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetOperation operation middleware
 func (sh *strictHandler) GetOperation(w http.ResponseWriter, r *http.Request, name Name, params GetOperationParams) {
 	var request GetOperationRequestObject
@@ -2330,6 +3553,40 @@ func (sh *strictHandler) GetOperation(w http.ResponseWriter, r *http.Request, na
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetOperationResponseObject); ok {
 		if err := validResponse.VisitGetOperationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChangeOperation operation middleware
+func (sh *strictHandler) ChangeOperation(w http.ResponseWriter, r *http.Request, name Name, params ChangeOperationParams) {
+	var request ChangeOperationRequestObject
+
+	request.Name = name
+	request.Params = params
+
+	var body ChangeOperationApplicationMergePatchPlusJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeOperation(ctx, request.(ChangeOperationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeOperation")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ChangeOperationResponseObject); ok {
+		if err := validResponse.VisitChangeOperationResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -2518,6 +3775,34 @@ func (sh *strictHandler) ListReleases(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListReleasesResponseObject); ok {
 		if err := validResponse.VisitListReleasesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutRelease operation middleware
+func (sh *strictHandler) PutRelease(w http.ResponseWriter, r *http.Request, name Name) {
+	var request PutReleaseRequestObject
+
+	request.Name = name
+
+	request.Body = r.Body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PutRelease(ctx, request.(PutReleaseRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutRelease")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PutReleaseResponseObject); ok {
+		if err := validResponse.VisitPutReleaseResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -27,6 +27,7 @@ const (
 	Invalid          = "invalid"
 	MisdirectedHost  = "misdirected-host"
 	NotFound         = "not-found"
+	NotImplemented   = "not-implemented"
 	PlanChanged      = "plan-changed"
 	RateLimited      = "rate-limited"
 	TooLarge         = "too-large"

@@ -131,6 +131,7 @@ var answers = map[string]struct {
 	"ListReleases":       {"", []int{401, 403, 200, 200, 200, 401, 401}},
 	"ListOperations":     {"", []int{401, 403, 200, 200, 200, 401, 401}},
 	"GetOperation":       {"", []int{401, 403, 200, 200, 200, 401, 401}},
+	"ListNodes":          {"", []int{401, 403, 200, 200, 200, 401, 401}},
 	"ListOperationNodes": {"", []int{401, 403, 200, 200, 200, 401, 401}},
 	"GetNode":            {"", []int{401, 403, 200, 200, 200, 401, 401}},
 
