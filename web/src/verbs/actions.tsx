@@ -7,9 +7,11 @@ import { ProblemError } from '../api/problem.ts'
 import { CommandLine } from '../components/command-line.tsx'
 import { Remedy } from '../components/remedy.tsx'
 import { keys } from '../data/keys.ts'
+import type { Refusal } from '../writes/refusal.ts'
+import { Refused } from '../writes/refused.tsx'
 import { AbortDialog } from './abort-dialog.tsx'
 import { applyVerb } from './apply.ts'
-import { refusalOf, verbsOf, type Refusal, type Situation, type Verb } from './verbs.ts'
+import { refusalOf, verbsOf, type Situation, type Verb } from './verbs.ts'
 
 const commonReason = 'actions-refusal'
 
@@ -30,7 +32,7 @@ export function Actions(situation: Situation) {
   return (
     <>
       <Result verb={change.variables} change={change.data} error={change.error} />
-      {common && <p id={commonReason} className="refit-refusal"><Reason refusal={common} /></p>}
+      {common && <p id={commonReason} className="refit-refusal"><Refused refusal={common} /></p>}
       <ul className="refit-actions">
         {offered.map(({ verb, refusal }) => (
           <Action
@@ -72,17 +74,11 @@ function Action({ verb, operation, refusal, shown, busy, apply }: ActionProps) {
         {t(`actions.${verb}`)}
       </Button>
       <div>
-        <div id={help}>{refusal && shown ? <span className="refit-refusal"><Reason refusal={refusal} /></span> : t(`actions.${verb}Help`)}</div>
+        <div id={help}>{refusal && shown ? <span className="refit-refusal"><Refused refusal={refusal} /></span> : t(`actions.${verb}Help`)}</div>
         <CommandLine command={`refit ${verb} ${operation.name}`} />
       </div>
     </li>
   )
-}
-
-function Reason({ refusal }: { refusal: Refusal }) {
-  const { t } = useTranslation()
-  if (refusal.reason === 'permission' && refusal.missing) return t('actions.disabled.missing', { permission: refusal.missing })
-  return t(`actions.disabled.${refusal.reason}`)
 }
 
 function Result({ verb, change, error }: { verb: Verb | undefined; change: Change | undefined; error: Error | null }) {

@@ -1,21 +1,11 @@
-import type { Me, Operation } from '../api/documents.ts'
-import type { ServeLink } from '../live/stream.ts'
+import type { Operation } from '../api/documents.ts'
+import { connectionRefusal, permissionRefusal, type Refusal, type WriteSituation } from '../writes/refusal.ts'
 
 export const verbs = ['pause', 'resume', 'retry', 'abort'] as const
 export type Verb = (typeof verbs)[number]
 
-/** Why a verb is not possible: a key of the texts, and the permission that the user lacks. */
-export interface Refusal {
-  reason: 'ended' | 'aborting' | 'nothingToRetry' | 'serve' | 'api' | 'session' | 'permission' | 'unsupported'
-  missing?: string | undefined
-}
-
-export interface Situation {
+export interface Situation extends WriteSituation {
   operation: Operation
-  serve: ServeLink
-  apiReachable: boolean
-  signedOut: boolean
-  me: Me | undefined
 }
 
 /** The verbs that an operation has: one of pause and resume, and the others. */
@@ -33,19 +23,14 @@ const routes: Record<Verb, string> = {
  * prevents it; the server decides in any case.
  */
 export function refusalOf(verb: Verb, situation: Situation): Refusal | undefined {
-  const { operation, serve, apiReachable, signedOut, me } = situation
+  const { operation, me } = situation
   if (operation.ended) return { reason: 'ended' }
-  if (me !== undefined) {
-    const permission = me.permissions.find((one) => one.operation === routes[verb])
-    if (permission === undefined) return { reason: 'unsupported' }
-    if (!permission.allowed) return { reason: 'permission', missing: permission.missing }
-  }
+  const forbidden = permissionRefusal(routes[verb], me)
+  if (forbidden) return forbidden
   if (operation.aborted) return { reason: 'aborting' }
-  if (signedOut) return { reason: 'session' }
-  if (serve.state !== 'live') return { reason: 'serve' }
-  if (!apiReachable) return { reason: 'api' }
-  if (verb === 'retry' && !canRetry(operation)) return { reason: 'nothingToRetry' }
-  return undefined
+  const unreachable = connectionRefusal(situation)
+  if (unreachable) return unreachable
+  return verb === 'retry' && !canRetry(operation) ? { reason: 'nothingToRetry' } : undefined
 }
 
 function canRetry({ phase, failures, nodes }: Operation): boolean {

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { OperationAnswer, State } from '../../api/documents.ts'
 import { ActiveNodes } from '../../components/active-nodes.tsx'
@@ -11,12 +10,9 @@ import { useRoute } from '../../components/route.ts'
 import { Stages } from '../../components/stages.tsx'
 import { Waiting } from '../../components/waiting.tsx'
 import { useFreshness } from '../../live/freshness.ts'
-import { serveLink } from '../../live/links.ts'
 import { NodeTable } from '../../nodes/node-table.tsx'
-import { meQuery } from '../../session/me.ts'
-import { session } from '../../session/session.ts'
-import { useStore } from '../../store.ts'
 import { Actions } from '../../verbs/actions.tsx'
+import { useWriteSituation } from '../../writes/use-write-situation.ts'
 import { Now } from './now.tsx'
 import { Times } from './times.tsx'
 import { useAnnouncements } from './use-announcements.ts'
@@ -29,9 +25,7 @@ export function UpgradeView({ answer, state }: { answer: OperationAnswer; state:
   const { operation } = answer
   const title = useRoute()(operation)
   const { asOf } = useFreshness(answer)
-  const { data: me } = useQuery(meQuery)
-  const serve = useStore(serveLink)
-  const signedOut = useStore(session) === 'ended'
+  const writes = useWriteSituation()
   const waits = waitsBeside(operation)
   useAnnouncements(operation)
   return (
@@ -56,7 +50,7 @@ export function UpgradeView({ answer, state }: { answer: OperationAnswer; state:
           )}
         </div>
         <Panel id="actions" title={t('actions.title')}>
-          <Actions operation={operation} serve={serve} apiReachable={state?.apiServer.reachable ?? true} signedOut={signedOut} me={me} />
+          <Actions operation={operation} {...writes} apiReachable={state?.apiServer.reachable ?? true} />
         </Panel>
       </div>
       <Panel id="nodes" title={t('upgrade.nodes')} of={answer}><NodeTable operation={operation.name} /></Panel>
