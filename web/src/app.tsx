@@ -8,6 +8,7 @@ import { RequireSession } from './session/require-session.tsx'
 const ClusterPage = lazy(() => import('./pages/cluster/cluster-page.tsx'))
 const UpgradePage = lazy(() => import('./pages/upgrade/upgrade-page.tsx'))
 const NodeRoute = lazy(() => import('./pages/node/node-page.tsx'))
+const WizardRoute = lazy(() => import('./wizard/wizard-route.tsx'))
 const SignInPage = lazy(() => import('./pages/sign-in/sign-in-page.tsx'))
 
 const router = createBrowserRouter([
@@ -21,6 +22,7 @@ const router = createBrowserRouter([
           { index: true, Component: ClusterPage },
           { path: 'operations/:name', Component: UpgradePage },
           { path: 'nodes/:name', Component: NodeRoute },
+          { path: 'upgrade/:step?', Component: WizardRoute },
           { path: '*', Component: NotFoundPage },
         ],
       },

@@ -6,12 +6,14 @@ import type { paths } from './schema.ts'
 /** A frozen server accepts requests and does not answer them. */
 const requestTimeout = 15_000
 
-export const client = createClient<paths>({
-  baseUrl: window.location.origin,
-  fetch: (request) => fetch(new Request(request, {
-    credentials: 'same-origin', signal: AbortSignal.any([request.signal, AbortSignal.timeout(requestTimeout)]),
-  })),
-})
+/** Returns a fetch that gives up after so many milliseconds. */
+export function fetchWithin(timeout: number) {
+  return (request: Request) => fetch(new Request(request, {
+    credentials: 'same-origin', signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeout)]),
+  }))
+}
+
+export const client = createClient<paths>({ baseUrl: window.location.origin, fetch: fetchWithin(requestTimeout) })
 
 interface Answer<T> {
   data?: T

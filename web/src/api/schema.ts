@@ -174,6 +174,101 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1alpha1/releases/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Add a signed ClusterRelease
+         * @description The body is the file that `refit release sign` has written: the ClusterRelease, or its envelope
+         *     alone. A ClusterRelease is immutable: the request can be repeated with the same content. It
+         *     requires the permission to create ClusterReleases. Hosts verify the signature again.
+         *
+         *     Codes of its own: `bad-signature` (422), `conflict` (409, the name has other content).
+         */
+        put: operations["PutRelease"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check whether the cluster can be upgraded, and plan the upgrade
+         * @description It does what `refit plan` does, with the permissions of the caller. It changes nothing. Only the
+         *     caller can read the check, for an hour. A check that fails while the request waits is answered
+         *     with its problem.
+         *
+         *     Codes of its own: `invalid` (422, with a pointer to the field), `not-installed` (409),
+         *     `too-many-checks` (429), `check-failed` (502), `check-timeout` (504).
+         */
+        post: operations["CreateCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/checks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the check. */
+                id: components["parameters"]["CheckID"];
+            };
+            cookie?: never;
+        };
+        /** Get a check and its report */
+        get: operations["GetCheck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/checks/{id}/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the check. */
+                id: components["parameters"]["CheckID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the ClusterUpgrade of a check for kubectl apply
+         * @description The ClusterUpgrade approves no plan.
+         */
+        get: operations["GetCheckManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1alpha1/operations": {
         parameters: {
             query?: never;
@@ -184,7 +279,18 @@ export interface paths {
         /** List the upgrades */
         get: operations["ListOperations"];
         put?: never;
-        post?: never;
+        /**
+         * Start an upgrade with a plan that was reviewed
+         * @description The server checks the upgrade again, and starts it only with the given plan, which it approves if
+         *     the caller may approve plans. The request can be repeated with the same Idempotency-Key: it
+         *     starts one upgrade.
+         *
+         *     Codes of its own: `invalid` (422, with a pointer to the field), `key-reused` (422), and with the
+         *     status 409 `plan-changed` and `blocked` (with the new `check`), `up-to-date`, `no-controllers`,
+         *     `not-installed` and `operation-active` (with the name of the `operation`). It also has those of
+         *     checks.
+         */
+        post: operations["StartOperation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -208,7 +314,16 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change the waivers, the pools or the rollback of an upgrade
+         * @description The body is a JSON merge patch: a list replaces the whole list, and what is absent stays. The
+         *     plan changes with waivers and pools, and may need approval again. It requires the permission to
+         *     patch the ClusterUpgrade.
+         *
+         *     Codes of its own: `invalid` (422, with a pointer to the field), `precondition-required` (428),
+         *     `precondition-failed` (412), `ended` (409).
+         */
+        patch: operations["ChangeOperation"];
         trace?: never;
     };
     "/api/v1alpha1/operations/{name}/nodes": {
@@ -346,6 +461,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1alpha1/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the nodes of the cluster and their state in the active or last upgrade */
+        get: operations["ListNodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1alpha1/nodes/{name}": {
         parameters: {
             query?: never;
@@ -393,6 +525,9 @@ export interface components {
              */
             since?: string;
             expected?: components["schemas"]["Outage"];
+            check?: components["schemas"]["Check"];
+            /** @description The upgrade that prevents another one */
+            operation?: string;
         };
         /** @description FieldError is an invalid field of a request. */
         FieldError: {
@@ -563,6 +698,7 @@ export interface components {
             /** Format: date-time */
             observedAt: string;
             operation: components["schemas"]["Operation"];
+            spec: components["schemas"]["ClusterUpgradeSpec"];
         };
         /** @description NodePage is a page of nodes. */
         NodePage: {
@@ -582,6 +718,86 @@ export interface components {
             /** Format: date-time */
             observedAt: string;
             explanation: components["schemas"]["Explanation"];
+        };
+        /** @description Check is a check of an upgrade and its plan. The server keeps it for a limited time. */
+        Check: {
+            id: string;
+            state: components["schemas"]["CheckState"];
+            spec: components["schemas"]["ClusterUpgradeSpec"];
+            /** Format: date-time */
+            startTime: string;
+            /** Format: date-time */
+            completionTime?: string;
+            /**
+             * Format: date-time
+             * @description Until when the server keeps the check
+             */
+            expireTime: string;
+            /** @description The part of the cluster that is being read */
+            part?: string;
+            report?: components["schemas"]["Report"];
+            /** @description Everything is at its target version already */
+            upToDate?: boolean;
+            error?: components["schemas"]["CheckError"];
+        };
+        /**
+         * @description CheckState is whether a check is running, has a report, or could not be completed.
+         * @enum {string}
+         */
+        CheckState: "Running" | "Complete" | "Failed";
+        /** @description CheckError is why a check could not be completed. */
+        CheckError: {
+            /** @description The HTTP status of a problem with this cause */
+            status: number;
+            /** @description The cause in a word that does not change */
+            code: string;
+            /** @description The cause in a sentence */
+            detail: string;
+            /** @description What the user can do */
+            remedy?: string;
+            /** @description The fields of the request that are invalid */
+            errors?: components["schemas"]["FieldError"][];
+        };
+        /** @description OperationStart is an upgrade to start, and the plan that was reviewed. */
+        OperationStart: {
+            spec: components["schemas"]["ClusterUpgradeSpec"];
+            /** @description The hash of the plan that was reviewed, as `sha256:` and 64 digits */
+            plan: string;
+        };
+        /** @description StartedOperation is an upgrade that was started. */
+        StartedOperation: {
+            name: string;
+            /** @description The hash of the plan that was reviewed */
+            plan: string;
+            /** @description False: the caller may not approve plans, and the upgrade waits until somebody else approves this one */
+            approved: boolean;
+            /** @description The older upgrades that end first */
+            waitsFor: string[];
+            /** @description What the user should know */
+            notes: string[];
+            operation: components["schemas"]["Operation"];
+        };
+        /** @description OperationPatch is a JSON merge patch of an upgrade. What is absent stays, and null is not permitted. */
+        OperationPatch: {
+            waivers?: components["schemas"]["WaiverSpec"][];
+            pools?: components["schemas"]["PoolSpec"][];
+            /** @enum {string} */
+            rollback?: "Auto" | "Manual";
+        };
+        /** @description AddedRelease is a ClusterRelease of the cluster. */
+        AddedRelease: {
+            name: string;
+            kubernetes: string;
+            digest: string;
+            /** @description The key that the envelope names as the one that signed it */
+            keyID: string;
+            /**
+             * @description Verified: a key that the hosts accept has signed it. Unverified: the caller may not read these keys
+             * @enum {string}
+             */
+            trust: "Verified" | "Unverified";
+            /** @description The cluster had it before */
+            existed: boolean;
         };
         /** @description Hello is the first event of a stream. */
         Hello: {
@@ -615,6 +831,77 @@ export interface components {
             observedAt: string;
             apiReachable: boolean;
         };
+        /** @description ClusterUpgradeSpec is an upgrade as a user describes it. docs/reference/api.md describes its fields. */
+        ClusterUpgradeSpec: {
+            target: components["schemas"]["Target"];
+            /** @enum {string} */
+            scope?: "All" | "ControlPlane" | "Workers";
+            nodeSelector?: components["schemas"]["Labels"];
+            /** @enum {string} */
+            approval?: "Required" | "None";
+            approvedPlan?: string;
+            paused?: boolean;
+            aborted?: boolean;
+            abandonedNodes?: string[];
+            /** Format: int64 */
+            retry?: number;
+            waivers?: components["schemas"]["WaiverSpec"][];
+            backup?: components["schemas"]["UpgradeBackup"];
+            /** @enum {string} */
+            rollback?: "Auto" | "Manual";
+            pools?: components["schemas"]["PoolSpec"][];
+        };
+        /** @description Target is a version of Kubernetes, or the name of a ClusterRelease. One of them is set. */
+        Target: {
+            /** @description Such as v1.36.3 */
+            kubernetes?: string;
+            release?: string;
+        };
+        /** @description WaiverSpec waives a finding of a check. */
+        WaiverSpec: {
+            check: string;
+            /** @description As in the finding; without it, the waiver applies to every object of the check */
+            object?: string;
+            reason: string;
+        };
+        /** @description UpgradeBackup is the backup of etcd that an upgrade relies on. */
+        UpgradeBackup: {
+            store?: string;
+            /** @enum {string} */
+            drill?: "Restore" | "Rehearse";
+            maxAge?: components["schemas"]["Duration"];
+        };
+        /** @description PoolSpec is a policy for a group of workers. */
+        PoolSpec: {
+            /** @description The pool `default` has all workers that no other pool selects */
+            name: string;
+            nodeSelector?: components["schemas"]["Labels"];
+            maxUnavailable?: components["schemas"]["IntOrString"];
+            canary?: components["schemas"]["CanarySpec"];
+            drain?: components["schemas"]["DrainSpec"];
+        };
+        /** @description CanarySpec upgrades some nodes of a pool first. */
+        CanarySpec: {
+            /** Format: int32 */
+            nodes?: number;
+            soak?: components["schemas"]["Duration"];
+        };
+        /** @description DrainSpec is how nodes are drained. */
+        DrainSpec: {
+            /** @enum {string} */
+            when?: "MinorReleases" | "AllReleases";
+            timeout?: components["schemas"]["Duration"];
+            /** @enum {string} */
+            onBlocked?: "Wait" | "Skip" | "Fail" | "Delete";
+        };
+        /** @description Labels are labels that a node must have. */
+        Labels: {
+            [key: string]: string;
+        };
+        /** @description Duration is a duration such as 90s or 10m. */
+        Duration: string;
+        /** @description IntOrString is a number of nodes, or a percentage such as 10%. */
+        IntOrString: number | string;
         /** @description Operation is the progress of an upgrade: the result of `refit status`, and a line for each change that `refit watch` and `refit upgrade` print with -o json. */
         Operation: {
             apiVersion: string;
@@ -1043,6 +1330,254 @@ export interface components {
             /** @description Plan is the hash that was approved. */
             plan?: string;
         };
+        /** @description Report is the result of `refit check` and, with a plan in it, of `refit plan`. */
+        Report: {
+            apiVersion: string;
+            kind: string;
+            cluster: components["schemas"]["Cluster"];
+            request: components["schemas"]["Request"];
+            /** @description Blocked is true if at least one finding blocks. The exit code is 3 then. */
+            blocked: boolean;
+            counts: components["schemas"]["Counts"];
+            /** @description Sorted by severity, the most severe first */
+            findings: components["schemas"]["Finding"][];
+            plan?: components["schemas"]["Plan"];
+        };
+        /** @description Cluster is the cluster that a Report is about. */
+        Cluster: {
+            name: string;
+            uid?: string;
+            /** @description Of the control plane */
+            version?: string;
+            /** Format: date-time */
+            takenAt: string;
+            /** @description Saved is the name of the file that the Snapshot was read from, empty for a live cluster. */
+            saved?: string;
+            controlPlaneNodes: number;
+            workerNodes: number;
+            /** @description What could not be read */
+            gaps?: components["schemas"]["Gap"][];
+            cost: components["schemas"]["Cost"];
+        };
+        /** @description Gap is a part of the cluster, or one object of it, that could not be read. */
+        Gap: {
+            part: string;
+            object?: string;
+            kind: string;
+            message: string;
+        };
+        /** @description Cost is the load that the observation put on the cluster. */
+        Cost: {
+            requests: number;
+            /** Format: int64 */
+            bytes: number;
+            pods: number;
+            /** Format: int64 */
+            milliseconds: number;
+        };
+        /** @description Request is the upgrade that the Report is about. */
+        Request: {
+            /** @description The version of the control plane */
+            from?: string;
+            to: string;
+            scope: string;
+            /** @description Components is true for an upgrade of components alone, on the version of Kubernetes that runs. */
+            components?: boolean;
+        };
+        /** @description Counts counts the findings. Each finding counts once, except in Unknown. */
+        Counts: {
+            /** @description Checks with a complete result */
+            checks: number;
+            /** @description Unanswered counts checks without a result, or without one for some of the nodes, because a part of the cluster could not be read or an agent is missing. */
+            unanswered: number;
+            /** @description Findings that block */
+            block: number;
+            /** @description Deferred counts findings that would block an upgrade, but depend on an agent or a ClusterRelease that is not there yet. */
+            deferred: number;
+            warn: number;
+            info: number;
+            waived: number;
+            /** @description Findings of all severities about a fact that could not be read */
+            unknown: number;
+        };
+        /** @description Finding is one result of a preflight check. */
+        Finding: {
+            check: string;
+            /** @description Block, Warn, Info */
+            severity: string;
+            /** @description True if it is neither waived nor deferred */
+            blocks?: boolean;
+            /** @description True if it cannot be waived */
+            binding?: boolean;
+            /** @description True if the fact could not be read */
+            unknown?: boolean;
+            deferred?: boolean;
+            /** @description Empty: the cluster */
+            object?: string;
+            message: string;
+            remedy?: string;
+            waived?: components["schemas"]["Waiver"];
+            /**
+             * Format: date-time
+             * @description ReportTime is when the agent of the node observed the fact, absent if the fact does not come from a NodeReport.
+             */
+            reportTime?: string;
+            /** @description More is the number of similar findings that are omitted after this one; --wide omits none. */
+            more?: number;
+        };
+        /** @description Waiver is why a finding was waived. */
+        Waiver: {
+            object?: string;
+            reason: string;
+        };
+        /** @description Plan is the sequence of stages from the observed cluster to the requested version. */
+        Plan: {
+            hash: string;
+            from: string;
+            /** @description The oldest worker's version */
+            workersFrom?: string;
+            to: string;
+            hops: components["schemas"]["Hop"][];
+            stages: components["schemas"]["Stage"][];
+            pools?: components["schemas"]["Pool"][];
+            leftOut?: components["schemas"]["LeftOut"][];
+            notes?: components["schemas"]["Note"][];
+            estimate: components["schemas"]["Estimate"];
+        };
+        /** @description Hop is one version of the control plane between From and To. */
+        Hop: {
+            kubernetes: string;
+            /** @description True if it changes the minor version */
+            minor: boolean;
+            release?: components["schemas"]["Release"];
+            etcd?: components["schemas"]["EtcdMove"];
+        };
+        /** @description Release is a reference to the ClusterRelease that a hop installs. */
+        Release: {
+            name: string;
+            digest: string;
+        };
+        /** @description EtcdMove is the etcd upgrade of a hop. If etcd stays as it is, Reason explains why. */
+        EtcdMove: {
+            from?: string;
+            to?: string;
+            reason?: string;
+        };
+        /** @description Stage is a part of the plan. Stages run in sequence. */
+        Stage: {
+            /** @description As in the status of a ClusterUpgrade */
+            name: string;
+            /** @description Index into hops */
+            hop: number;
+            kubernetes: string;
+            reason?: string;
+            /** @description In the expected order */
+            nodes?: components["schemas"]["Node"][];
+            estimate: components["schemas"]["Estimate"];
+            /** @description Components are the components of the stage, one after the other. */
+            components?: components["schemas"]["Component"][];
+        };
+        /** @description Node is what a stage does to one node. */
+        Node: {
+            name: string;
+            pool?: string;
+            zone?: string;
+            from?: string;
+            drain?: boolean;
+            canary?: boolean;
+            /** @description Pods that the drain evicts */
+            moves?: number;
+            /** @description Why it has this place in the order */
+            reason?: string;
+            apart?: components["schemas"]["Apart"][];
+            estimate?: components["schemas"]["Estimate"];
+        };
+        /** @description Apart is a node that is not upgraded at the same time as another. */
+        Apart: {
+            node: string;
+            reason: string;
+        };
+        /** @description Estimate is an expected duration. */
+        Estimate: {
+            /** Format: int64 */
+            seconds: number;
+            /** @description Based on durations in this cluster, not on Refit's defaults */
+            observed: boolean;
+        };
+        /** @description Component is what a stage does to one component. */
+        Component: {
+            name: string;
+            /** @description Install, Upgrade, Remove */
+            action: string;
+            from?: string;
+            to?: string;
+            /** @description Why it has this place in the order */
+            reason?: string;
+            changes?: components["schemas"]["ObjectChanges"];
+            /** @description What an approval covers */
+            digest: string;
+            estimate?: components["schemas"]["Estimate"];
+        };
+        /** @description ObjectChanges counts the objects of a component that change. */
+        ObjectChanges: {
+            /** Format: int32 */
+            create: number;
+            /** Format: int32 */
+            change: number;
+            /** Format: int32 */
+            delete: number;
+            /** @description Deletes are some of the deleted objects. */
+            deletes?: string[];
+            crds?: components["schemas"]["CRDChange"][];
+        };
+        /** @description CRDChange is the change of a CRD. */
+        CRDChange: {
+            name: string;
+            /** @description The new storage version, if it changes */
+            storage?: string;
+            /**
+             * Format: int64
+             * @description That were checked
+             */
+            objects: number;
+        };
+        /** @description Pool is the policy for some of the workers. */
+        Pool: {
+            name: string;
+            selector?: {
+                [key: string]: string;
+            };
+            nodes: number;
+            maxUnavailable: number;
+            zones?: string[];
+            canary?: components["schemas"]["Canary"];
+            drain: components["schemas"]["Drain"];
+            estimate: components["schemas"]["Estimate"];
+        };
+        /** @description Canary is the number of nodes that are upgraded first, and how long they are observed. */
+        Canary: {
+            /** Format: int32 */
+            nodes: number;
+            /** Format: int64 */
+            soakSeconds: number;
+        };
+        /** @description Drain is how nodes are drained. */
+        Drain: {
+            when: string;
+            /** Format: int64 */
+            timeoutSeconds: number;
+            onBlocked: string;
+        };
+        /** @description LeftOut is a node that the plan does not change. */
+        LeftOut: {
+            node: string;
+            reason: string;
+        };
+        /** @description Note is a decision about the whole plan, and its reason. */
+        Note: {
+            decision: string;
+            reason: string;
+        };
     };
     responses: {
         /** @description The request failed. */
@@ -1060,9 +1595,26 @@ export interface components {
     parameters: {
         /** @description The name of the object. */
         Name: string;
+        /** @description The id of the check. */
+        CheckID: string;
+        /** @description `wait=60` answers once the check is complete, after 60 seconds at the latest. The longest wait is 300 seconds. */
+        Prefer: string;
+        /** @description The maximum number of nodes in the answer. */
+        Limit: number;
+        /** @description The `continue` of the previous page. */
+        Continue: string;
+        /** @description Only nodes in one of these states. */
+        NodeState: string[];
+        /** @description Only nodes whose name contains this text. */
+        NodeName: string;
     };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The path of the created object. */
+        Location: string;
+        /** @description It changes with what users can change of the upgrade, and not with the progress. */
+        SpecETag: string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -1297,6 +1849,133 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    PutRelease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/yaml": string;
+            };
+        };
+        responses: {
+            /** @description The cluster has a ClusterRelease with this content already. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedRelease"];
+                };
+            };
+            /** @description The ClusterRelease was added. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedRelease"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    CreateCheck: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `wait=60` answers once the check is complete, after 60 seconds at the latest. The longest wait is 300 seconds. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClusterUpgradeSpec"];
+            };
+        };
+        responses: {
+            /** @description The check is complete. */
+            200: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Check"];
+                };
+            };
+            /** @description The check is running. */
+            202: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Check"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    GetCheck: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `wait=60` answers once the check is complete, after 60 seconds at the latest. The longest wait is 300 seconds. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The id of the check. */
+                id: components["parameters"]["CheckID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The check. Its state is Running, Complete or Failed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Check"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    GetCheckManifest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the check. */
+                id: components["parameters"]["CheckID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The manifest. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     ListOperations: {
         parameters: {
             query?: never;
@@ -1313,6 +1992,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OperationList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    StartOperation: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A text that identifies this start of the caller, such as a UUID or the id of a pipeline run. */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperationStart"];
+            };
+        };
+        responses: {
+            /** @description The upgrade was started by an earlier request with the same key and the same body. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["SpecETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedOperation"];
+                };
+            };
+            /** @description The upgrade has started. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["SpecETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedOperation"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -1338,6 +2058,7 @@ export interface operations {
             /** @description The progress. After a timeout, `ended` is false. */
             200: {
                 headers: {
+                    ETag: components["headers"]["SpecETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1347,17 +2068,49 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    ChangeOperation: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the upgrade that the caller has read. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description The name of the object. */
+                name: components["parameters"]["Name"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["OperationPatch"];
+            };
+        };
+        responses: {
+            /** @description The consequence. `changed` is false if nothing had to be changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["SpecETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     ListOperationNodes: {
         parameters: {
             query?: {
                 /** @description The maximum number of nodes in the answer. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description The `continue` of the previous page. */
-                continue?: string;
+                continue?: components["parameters"]["Continue"];
                 /** @description Only nodes in one of these states. */
-                state?: string[];
+                state?: components["parameters"]["NodeState"];
                 /** @description Only nodes whose name contains this text. */
-                q?: string;
+                q?: components["parameters"]["NodeName"];
             };
             header?: never;
             path: {
@@ -1499,6 +2252,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Change"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    ListNodes: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of nodes in the answer. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `continue` of the previous page. */
+                continue?: components["parameters"]["Continue"];
+                /** @description Only nodes in one of these states. */
+                state?: components["parameters"]["NodeState"];
+                /** @description Only nodes whose name contains this text. */
+                q?: components["parameters"]["NodeName"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of nodes, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodePage"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,7 +1,7 @@
 import { Alert, AlertActionLink } from '@patternfly/react-core'
 import { useTranslation } from 'react-i18next'
 import { ProblemError } from '../api/problem.ts'
-import { Remedy } from './remedy.tsx'
+import { ProblemDetails } from './problem-details.tsx'
 
 /** Why something could not be read. */
 export function ProblemState({ error, retry, title }: { error: Error; retry?: () => void; title?: string | undefined }) {
@@ -13,8 +13,7 @@ export function ProblemState({ error, retry, title }: { error: Error; retry?: ()
       isInline variant="danger" title={heading} component="h2"
       {...(retry && { actionLinks: <AlertActionLink onClick={retry}>{t('problem.retry')}</AlertActionLink> })}
     >
-      <p>{problem ? problem.detail ?? problem.title : error.name === 'TimeoutError' ? t('problem.timeout') : t('problem.network')}</p>
-      <Remedy remedy={problem?.remedy} />
+      <ProblemDetails error={error} />
       {problem?.requestId && <p className="refit-muted">{t('problem.requestId', { id: problem.requestId })}</p>}
     </Alert>
   )

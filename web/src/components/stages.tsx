@@ -1,7 +1,7 @@
 import { Progress, ProgressMeasureLocation, ProgressSize, ProgressVariant } from '@patternfly/react-core'
 import { useTranslation } from 'react-i18next'
 import type { StageProgress } from '../api/documents.ts'
-import en from '../i18n/en.json'
+import { useStageTitle } from './stage-title.ts'
 
 /** These stages are done once for the cluster, so that a count of nodes has no meaning. */
 const once = new Set(['Backup', 'Rehearsal', 'Verify'])
@@ -25,9 +25,7 @@ export function Stages({ stages }: { stages: StageProgress[] }) {
 function Stage({ stage }: { stage: StageProgress }) {
   const { t } = useTranslation()
   const done = stage.state === 'Done'
-  const title = stage.name in en.stage
-    ? t(`stage.${stage.name as keyof typeof en.stage}`, { version: stage.kubernetes ?? '' }).trim()
-    : [stage.name, stage.kubernetes].filter(Boolean).join(' ')
+  const title = useStageTitle()(stage)
   const word = done ? t('upgrade.stageDone') : stage.state === 'InProgress' ? t('upgrade.stageInProgress') : t('upgrade.stagePending')
   const counted = stage.total > 0 && !once.has(stage.name)
   return (

@@ -30,7 +30,8 @@ export function eventHandler(cache: QueryClient) {
     const { operation } = answer
     const key = keys.operation(operation.name)
     const before = cache.getQueryData<OperationAnswer>(key)
-    cache.setQueryData<OperationAnswer>(key, answer)
+    const spec = answer.spec ?? before?.spec
+    cache.setQueryData<OperationAnswer>(key, { ...answer, ...(spec && { spec }) })
     cache.setQueryData<State>(keys.state, (state) => state?.operation?.name === operation.name ? { ...state, operation } : state)
     if (before?.operation.phase !== operation.phase) readOperationsAgain()
   }

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
+import { clearDraft } from '../wizard/draft-store.ts'
 import { signOut } from './api.ts'
 import { session } from './session.ts'
 
@@ -10,6 +11,7 @@ export function useSignOut() {
   return () => void signOut().then(() => {
     session.set('ended')
     cache.clear()
+    clearDraft()
     void navigate('/sign-in')
   }, () => void 0)
 }

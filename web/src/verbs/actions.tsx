@@ -3,9 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Change, Operation } from '../api/documents.ts'
-import { ProblemError } from '../api/problem.ts'
 import { CommandLine } from '../components/command-line.tsx'
-import { Remedy } from '../components/remedy.tsx'
+import { ProblemDetails } from '../components/problem-details.tsx'
 import { keys } from '../data/keys.ts'
 import type { Refusal } from '../writes/refusal.ts'
 import { Refused } from '../writes/refused.tsx'
@@ -86,11 +85,9 @@ function Result({ verb, change, error }: { verb: Verb | undefined; change: Chang
   if (verb === undefined) return null
   const name = t(`actions.${verb}`)
   if (error) {
-    const problem = error instanceof ProblemError ? error.problem : undefined
     return (
       <Alert isInline variant="danger" title={t('actions.failed', { verb: name })} component="h3" role="alert">
-        <p>{problem ? problem.detail ?? problem.title : error.name === 'TimeoutError' ? t('problem.timeout') : t('problem.network')}</p>
-        <Remedy remedy={problem?.remedy} />
+        <ProblemDetails error={error} />
       </Alert>
     )
   }

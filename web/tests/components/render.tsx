@@ -5,17 +5,10 @@ import { render } from 'vitest-browser-react'
 import type { Me } from '../../src/api/documents.ts'
 import { createCache } from '../../src/data/cache.ts'
 import { keys } from '../../src/data/keys.ts'
+import { meWith } from '../documents/me.ts'
 
 export const operator: Me = meWith(true)
 export const viewer: Me = meWith(false)
-
-function meWith(allowed: boolean): Me {
-  const operations = ['PauseOperation', 'ResumeOperation', 'RetryOperation', 'AbortOperation']
-  return {
-    user: 'jane', method: 'session',
-    permissions: operations.map((operation) => ({ operation, allowed, ...(!allowed && { missing: 'patch clusterupgrades.refit.dev' }) })),
-  }
-}
 
 /** Renders an element with what every page has around it. */
 export function show(element: ReactElement, { me = operator, cache = createCache() }: { me?: Me; cache?: QueryClient } = {}) {

@@ -98,7 +98,8 @@ test('a plan that waits for approval shows the command with its hash', async () 
 test('an upgrade that has ended offers nothing', async () => {
   await showUpgrade(succeeded())
   await expect.element(page.getByText('The upgrade is complete.')).toBeVisible()
-  await expect.element(page.getByText('The operation has ended.')).toBeVisible()
+  expect(page.getByRole('button', { name: 'Abort', exact: true }).elements()).toHaveLength(0)
+  await expect.element(page.getByText('Nothing is left to do.')).toBeVisible()
 })
 
 test('during an outage every panel shows the age of its data, and the clocks stop', async () => {

@@ -9,6 +9,15 @@ export const releases: ListedRelease[] = [
   { name: 'kubernetes-v1.35.4', kubernetes: 'v1.35.4', createTime: '2026-08-02T09:00:00Z', verifiedHosts: 0, rejectedHosts: 0 },
 ]
 
+/** A ClusterRelease three minor versions ahead, without one for each hop. */
+export const manyHops: ListedRelease[] = [
+  {
+    name: 'kubernetes-v1.38.0', kubernetes: 'v1.38.0', createTime: '2026-11-18T09:00:00Z', verifiedHosts: 0, rejectedHosts: 0,
+    keyID: 'SHA256:1Lz5yI2Yp0e0r2w6mB6fF8n2QmWk3QqE0tVxJcX9d5k',
+  },
+  { name: 'kubernetes-v1.34.9', kubernetes: 'v1.34.9', createTime: '2026-03-18T09:00:00Z', verifiedHosts: 0, rejectedHosts: 0 },
+]
+
 export function stateOf(operation?: Operation): State {
   const total = operation?.nodes.total ?? 5
   const done = operation?.nodes.done ?? 0

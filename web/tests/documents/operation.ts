@@ -91,6 +91,14 @@ export function succeeded(): Operation {
   }
 }
 
+/** It ended with a failed and a skipped worker. */
+export function aborted(): Operation {
+  return {
+    ...stalled(), phase: 'Aborted', ended: true, aborted: true, completionTime: ago(30), active: [], waiting: [],
+    nodes: { total: 5, done: 3, failed: 1, skipped: 1 },
+  }
+}
+
 /** 5,000 nodes, 40 of which are active. */
 export function large(): Operation {
   const active = Array.from({ length: 40 }, (_, i) => i % 3 === 0

@@ -3,8 +3,11 @@ import { readFileSync, existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Explanation, Me, NodeRow, PastOperation, State } from '../../src/api/documents.ts'
+import type { AuditList, ClusterUpgradeSpec, Explanation, Me, NodeRow, PastOperation, State } from '../../src/api/documents.ts'
+import { spec } from '../documents/checks.ts'
+import { meWith } from '../documents/me.ts'
 import { ago } from '../documents/time.ts'
+import { Checks, problem, type Answer } from './checks.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const policy = readFileSync(join(root, 'content-security-policy.txt'), 'utf8').trim()
@@ -18,16 +21,10 @@ export interface Scene {
   history: PastOperation[]
   rows: NodeRow[]
   explanations: Explanation[]
-  /** Whether the user may change operations. */
+  /** Whether the user may change operations, and approve plans. */
   operator: boolean
-}
-
-function me(operator: boolean): Me {
-  const operations = ['PauseOperation', 'ResumeOperation', 'RetryOperation', 'AbortOperation']
-  return {
-    user: 'jane@example.org', method: 'session',
-    permissions: operations.map((operation) => ({ operation, allowed: operator, ...(!operator && { missing: 'patch clusterupgrades.refit.dev' }) })),
-  }
+  approver?: boolean
+  audit?: AuditList
 }
 
 /** Serves the built pages with the policy of the product, and replays documents as the HTTP API. */
@@ -38,6 +35,7 @@ export class Replay {
   signedIn = true
   /** A frozen server accepts connections and requests, and answers none. */
   frozen = false
+  readonly checks = new Checks()
   readonly requests: string[] = []
   readonly lastEventIDs: string[] = []
   #server: Server
@@ -95,18 +93,58 @@ export class Replay {
     if (path[0] === 'session') return void this.#session(request, response)
     if (!this.signedIn) return this.#problem(response, 401, 'unauthenticated', 'There is no session.')
     if (path[0] === 'events') return this.#events(request, response)
+    if (request.method !== 'GET' && request.method !== 'POST' || path[0] === 'checks' || (path[0] === 'operations' && path.length === 1 && request.method === 'POST')) {
+      return void this.#write(request, path, response)
+    }
     this.#document(request.method ?? 'GET', path, url, response)
   }
 
+  /** What the wizard reads and writes. */
+  async #write(request: IncomingMessage, [kind, name = '', part]: string[], response: ServerResponse) {
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    if (kind === 'checks' && part === 'manifest') return void response.setHeader('Content-Type', 'application/yaml').end(this.checks.manifest())
+    if (kind === 'checks' && request.method === 'GET') return this.#send(response, this.checks.get(name))
+    if (!this.scene.state.apiServer.reachable) return this.#problem(response, 503, 'api-unreachable', 'The API server is unreachable.')
+    if (kind === 'checks') return this.#send(response, this.checks.create(JSON.parse(body) as ClusterUpgradeSpec))
+    if (kind === 'operations' && request.method === 'POST') {
+      const answer = this.checks.start(String(request.headers['idempotency-key']), JSON.parse(body) as { spec: ClusterUpgradeSpec; plan: string })
+      return answer ? this.#send(response, answer) : void response.writeHead(504, { 'Content-Type': 'text/html' }).end('<h1>Gateway timeout</h1>')
+    }
+    if (kind === 'operations') return this.#send(response, this.#patch(name, String(request.headers['if-match']), JSON.parse(body)))
+    const kubernetes = /v\d+\.\d+\.\d+/.exec(name)?.[0] ?? 'v1.37.0'
+    if (!body.includes('ClusterRelease')) {
+      return this.#send(response, problem(422, 'bad-signature', 'No key that the hosts accept has signed the file.', { remedy: 'Sign it: `refit release sign`' }))
+    }
+    const { state } = this.scene
+    this.setState({ ...state, releases: [...state.releases, { name, kubernetes, keyID: 'SHA256:vendor', createTime: ago(0), verifiedHosts: 0, rejectedHosts: 0 }] })
+    this.#send(response, { status: 201, body: { name, kubernetes, digest: `sha256:${'0'.repeat(64)}`, keyID: 'SHA256:vendor', trust: 'Verified', existed: false } })
+  }
+
+  #patch(name: string, etag: string, body: unknown): Answer {
+    this.checks.patches.push({ etag, body })
+    if (etag !== '"spec-1"') return problem(412, 'precondition-failed', 'The upgrade was changed in the meantime.')
+    return { status: 200, body: { kind: 'Change', verb: 'change', operation: name, changed: true, message: 'The plan changes, and needs approval.' } }
+  }
+
+  #send(response: ServerResponse, { status, body, headers = {} }: Answer) {
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers })
+    response.end(JSON.stringify(body))
+  }
+
   #document(method: string, [kind, name, part]: string[], url: URL, response: ServerResponse) {
-    const { state, history, explanations, operator } = this.scene
+    const { state, history, explanations } = this.scene
     const observed = { source: state.source, observedAt: state.observedAt }
     if (method === 'POST' && part) return this.#verb(part, name ?? '', response)
-    if (kind === 'me') return this.#json(response, me(operator))
+    if (kind === 'me') return this.#json(response, this.#me())
+    if (kind === 'audit') return this.#json(response, this.scene.audit ?? { verified: true, entries: [] })
     if (kind === 'state') return this.#json(response, state)
     if (kind === 'operations' && part === 'nodes') return this.#json(response, { ...observed, operation: name, ...this.#page(url) })
     if (kind === 'operations' && name === undefined) return this.#json(response, { ...observed, cluster: state.cluster, operations: history })
-    if (kind === 'operations' && name === state.operation?.name) return this.#json(response, { ...observed, operation: state.operation })
+    if (kind === 'operations' && name === state.operation?.name) {
+      response.setHeader('ETag', '"spec-1"')
+      return this.#json(response, { ...observed, operation: state.operation, spec })
+    }
     const explanation = explanations.find(({ node }) => node === name)
     if (kind === 'nodes' && explanation) return this.#json(response, { ...observed, explanation })
     this.#problem(response, 404, 'not-found', `There is no ${kind} ${name}.`)
@@ -117,6 +155,11 @@ export class Replay {
     if (!apiServer.reachable) return this.#problem(response, 503, 'api-unreachable', 'The API server is unreachable.')
     if (operation && verb === 'pause') this.setState({ ...this.scene.state, operation: { ...operation, paused: true, phase: 'Paused', message: 'Paused' } })
     this.#json(response, { kind: 'Change', verb, operation: name, changed: true, message: `${verb} ${name}: accepted.` })
+  }
+
+  #me(): Me {
+    const { operator, approver = operator } = this.scene
+    return meWith(operator, approver)
   }
 
   #page(url: URL) {
@@ -154,7 +197,7 @@ export class Replay {
     this.code = ''
     this.signedIn = true
     response.statusCode = 201
-    this.#json(response, me(this.scene.operator))
+    this.#json(response, this.#me())
   }
 
   #file(path: string, response: ServerResponse) {

@@ -3,10 +3,12 @@ import { useTranslation } from 'react-i18next'
 import type { State } from '../../api/documents.ts'
 import { CommandLine } from '../../components/command-line.tsx'
 import { Failures } from '../../components/failures.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
 import { PhaseLabel } from '../../components/phase-label.tsx'
 import { useRoute } from '../../components/route.ts'
 import { Stages } from '../../components/stages.tsx'
 import { useFreshness } from '../../live/freshness.ts'
+import { stepPath } from '../../wizard/steps.ts'
 import { Now } from '../upgrade/now.tsx'
 import { Times } from '../upgrade/times.tsx'
 
@@ -17,7 +19,13 @@ export function CurrentOperation({ state }: { state: State }) {
   const { asOf } = useFreshness(state)
   const { operation } = state
   if (!operation) {
-    return <p>{t('cluster.noOperation')} {t('cluster.start')} <CommandLine command="refit check" /></p>
+    return (
+      <div className="refit-stack">
+        <p>{t('cluster.noOperation')}</p>
+        <div><LinkButton to={stepPath('welcome')} variant="primary">{t('wizard.name')}</LinkButton></div>
+        <p className="refit-muted">{t('cluster.start')} <CommandLine command="refit check" /></p>
+      </div>
+    )
   }
   const page = `/operations/${encodeURIComponent(operation.name)}`
   return (
@@ -30,6 +38,7 @@ export function CurrentOperation({ state }: { state: State }) {
       <Failures operation={operation} allLink={`${page}?state=Failed#nodes`} />
       <Now answer={{ ...state, operation }} asOf={asOf} />
       {!operation.ended && operation.stages.length > 0 && <Stages stages={operation.stages} />}
+      {operation.ended && <div><LinkButton to={stepPath('welcome')}>{t('wizard.name')}</LinkButton></div>}
     </div>
   )
 }

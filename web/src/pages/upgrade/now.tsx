@@ -2,9 +2,9 @@ import { Alert, type AlertProps } from '@patternfly/react-core'
 import { useTranslation } from 'react-i18next'
 import type { Operation, OperationAnswer } from '../../api/documents.ts'
 import { AgeLabel } from '../../components/age-label.tsx'
-import { CommandLine } from '../../components/command-line.tsx'
 import { Elapsed } from '../../components/elapsed.tsx'
 import { Remedy } from '../../components/remedy.tsx'
+import { Approve } from '../../verbs/approve.tsx'
 import { coveredByFailures } from './waits.ts'
 
 const variants: Record<string, AlertProps['variant']> = {
@@ -15,19 +15,12 @@ const variants: Record<string, AlertProps['variant']> = {
 /** What the operation does or waits for, and what the user can do. The failures above may cover it. */
 export function Now({ answer, asOf }: { answer: OperationAnswer; asOf: number }) {
   const { operation } = answer
-  const { t } = useTranslation()
   if (coveredByFailures(operation)) return null
   const title = <><Message operation={operation} asOf={asOf} /> <AgeLabel of={answer} quiet /></>
   return (
     <Alert isInline variant={variants[operation.phase] ?? 'info'} title={title} component="h2">
       {!operation.ended && <Remedy remedy={operation.remedy} />}
-      {operation.phase === 'AwaitingApproval' && (
-        <>
-          {operation.proposedPlan && <p>{t('upgrade.changedPlan')}</p>}
-          <p>{t('upgrade.approve')}</p>
-          <CommandLine command={`refit approve ${operation.name} --plan ${operation.proposedPlan ?? operation.plan ?? 'HASH'}`} />
-        </>
-      )}
+      {operation.phase === 'AwaitingApproval' && <Approve operation={operation} />}
     </Alert>
   )
 }

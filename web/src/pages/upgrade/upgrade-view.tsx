@@ -13,10 +13,14 @@ import { useFreshness } from '../../live/freshness.ts'
 import { NodeTable } from '../../nodes/node-table.tsx'
 import { Actions } from '../../verbs/actions.tsx'
 import { useWriteSituation } from '../../writes/use-write-situation.ts'
+import { Audit } from './audit.tsx'
 import { Now } from './now.tsx'
+import { Result } from './result.tsx'
+import { Started } from './started.tsx'
 import { Times } from './times.tsx'
 import { useAnnouncements } from './use-announcements.ts'
 import { waitsBeside } from './waits.ts'
+import { WhatIsLeft } from './what-is-left.tsx'
 
 /** An upgrade: what is wrong first, then what happens, then everything else. */
 export function UpgradeView({ answer, state }: { answer: OperationAnswer; state: State | undefined }) {
@@ -35,25 +39,32 @@ export function UpgradeView({ answer, state }: { answer: OperationAnswer; state:
         crumbs={[{ text: t('cluster.title', { name: operation.cluster }), to: '/' }]} here={operation.name}
       />
       <Times answer={answer} asOf={asOf} />
+      <Started />
       <Failures operation={operation} allLink="?state=Failed#nodes" />
       <Now answer={answer} asOf={asOf} />
       <div className="refit-columns">
         <div className="refit-stack">
+          {operation.ended && <Panel id="result" title={t('completion.result')} of={answer}><Result operation={operation} /></Panel>}
           {waits.length > 0 && (
             <Panel id="waiting" title={t('upgrade.waiting')} of={answer}><Waiting waiting={waits} asOf={asOf} /></Panel>
           )}
           {operation.stages.length > 0 && <Panel id="stages" title={t('upgrade.stages')} of={answer}><Stages stages={operation.stages} /></Panel>}
           {!operation.ended && (
             <Panel id="active" title={t('upgrade.active')} of={answer}>
-              <ActiveNodes active={operation.active} asOf={asOf} allLink="?state=Active#nodes" />
+              <ActiveNodes operation={operation.name} active={operation.active} asOf={asOf} allLink="?state=Active#nodes" />
             </Panel>
           )}
         </div>
-        <Panel id="actions" title={t('actions.title')}>
-          <Actions operation={operation} {...writes} apiReachable={state?.apiServer.reachable ?? true} />
-        </Panel>
+        {operation.ended
+          ? <Panel id="left" title={t('completion.next')} of={answer}><WhatIsLeft operation={operation} state={state} /></Panel>
+          : (
+              <Panel id="actions" title={t('actions.title')}>
+                <Actions operation={operation} {...writes} apiReachable={state?.apiServer.reachable ?? true} />
+              </Panel>
+            )}
       </div>
       <Panel id="nodes" title={t('upgrade.nodes')} of={answer}><NodeTable operation={operation.name} /></Panel>
+      {operation.ended && <Audit operation={operation.name} />}
     </>
   )
 }

@@ -1,0 +1,39 @@
+import type { Blocker, ClusterUpgradeSpec, PoolSpec, WaiverSpec } from '../api/documents.ts'
+import { defaultPool } from '../wizard/draft.ts'
+
+/** What the user can accept so that a drain continues. */
+export type Unblock =
+  /** A pod is lost, or its data: a waiver for it. */
+  | { kind: 'waive'; check: string; object: string; pod: string }
+  /** The policy of a pool for nodes that cannot be drained. */
+  | { kind: 'Skip' | 'Delete' }
+
+/** The ways to let a drain continue. A PodDisruptionBudget has no waiver: the policy of the pool decides. */
+export function unblocksOf(blockers: Blocker[]): Unblock[] {
+  const waivers = blockers.flatMap(({ pod, reason }): Unblock[] => {
+    const match = /waive (UnmanagedPod|LocalDataLost) for ([^,]+)/.exec(reason)
+    if (!match?.[1] || !match[2]) return []
+    return [{ kind: 'waive', check: match[1], object: match[2] === 'it' ? `Pod ${pod}` : match[2], pod }]
+  })
+  const different = waivers.filter((one, i) => waivers.findIndex((other) => keyOf(other) === keyOf(one)) === i)
+  return [...different, { kind: 'Skip' }, { kind: 'Delete' }]
+}
+
+export function keyOf(unblock: Unblock): string {
+  return unblock.kind === 'waive' ? `${unblock.check}/${unblock.object}` : unblock.kind
+}
+
+/** The names of the pools of an upgrade. The pool default always exists. */
+export function poolNames({ pools = [] }: ClusterUpgradeSpec): string[] {
+  return [...pools.map(({ name }) => name).filter((name) => name !== defaultPool), defaultPool]
+}
+
+/** The merge patch of a choice. A list replaces the whole list. */
+export function patchOf(unblock: Unblock, spec: ClusterUpgradeSpec, pool: string, reason: string): { waivers: WaiverSpec[] } | { pools: PoolSpec[] } {
+  if (unblock.kind === 'waive') return { waivers: [...spec.waivers ?? [], { check: unblock.check, object: unblock.object, reason }] }
+  const { kind } = unblock
+  const pools = spec.pools ?? []
+  const known = pools.some(({ name }) => name === pool) ? pools : [...pools, { name: pool }]
+  return { pools: known.map((one) => one.name === pool ? { ...one, drain: { ...one.drain, onBlocked: kind } } : one) }
+}
+

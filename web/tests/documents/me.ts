@@ -1,0 +1,17 @@
+import type { Me } from '../../src/api/documents.ts'
+
+const reads = ['CreateCheck']
+const writes = ['StartOperation', 'ChangeOperation', 'PutRelease', 'PauseOperation', 'ResumeOperation', 'RetryOperation', 'AbortOperation']
+const approvals = ['ApproveOperation', 'ListAudit']
+
+/** A user who may read, and may change upgrades or approve plans. */
+export function meWith(operator: boolean, approver = operator): Me {
+  const row = (missing: string, allowed: boolean) => (operation: string) => ({ operation, allowed, ...(!allowed && { missing }) })
+  return {
+    user: 'jane@example.org', method: 'session',
+    permissions: [
+      ...reads.map(row('', true)), ...writes.map(row('patch clusterupgrades.refit.dev', operator)),
+      ...approvals.map(row('approve clusterupgrades.refit.dev', approver)),
+    ],
+  }
+}
