@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -163,6 +164,9 @@ func (s *Server) problemOf(err error) *problem.Error {
 		var out *problem.Error
 		s.mirror.Read(func(c *operations.Copy) { out = s.unreachable(c) })
 		return out
+	case errors.Is(err, operations.ErrNotInstalled):
+		return problem.Newf(http.StatusConflict, problem.NotInstalled, "Refit is not installed in %s.", s.documents.cluster).
+			With(fmt.Sprintf("Run `%s install`", s.documents.command))
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "reviews."):
 		return problem.New(http.StatusForbidden, problem.Forbidden, "The server may not review tokens and permissions of other users.").
 			With("Sign in with the one-time code, or start the server with credentials that may create TokenReviews and SubjectAccessReviews")

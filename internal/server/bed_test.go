@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ import (
 	"github.com/refit-dev/refit/internal/server"
 	"github.com/refit-dev/refit/internal/server/api"
 	"github.com/refit-dev/refit/internal/server/certificate"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
 // wait is the longest that a test waits for anything.
@@ -48,6 +50,23 @@ type bed struct {
 	dir     string
 	socket  string // of the agent of this host
 	stop    func()
+
+	mu      sync.Mutex
+	observe server.Observe // what checks read; guarded by mu
+}
+
+// observing sets what checks read.
+func (b *bed) observing(snapshot func() *cluster.Snapshot) *bed {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.observe = func(context.Context, *rest.Config, func(string)) (*cluster.Snapshot, error) { return snapshot(), nil }
+	return b
+}
+
+// admin returns the cookie of a session with the credentials of the server.
+func (b *bed) admin(t *testing.T) string {
+	t.Helper()
+	return b.signIn(t, api.SignIn{Code: b.NewCode()})
 }
 
 // review answers reviews as an API server does, and fails everything while it is down.
@@ -103,14 +122,20 @@ func startBed(t *testing.T, objects client.WithWatch, directory string, down boo
 	t.Helper()
 	b := &bed{objects: objects, down: &atomic.Bool{}, dir: directory, socket: filepath.Join(shortDirectory(t), "agent.sock")}
 	b.down.Store(down)
-	cluster := &operations.Cluster{
+	own := &operations.Cluster{
 		Client: interceptor.NewClient(objects, review(b.down)), Name: "prod", Command: "refit", Now: time.Now,
 		Controller: client.ObjectKey{Namespace: "refit-system", Name: "refit-controller"},
 	}
 	var err error
 	b.Server, err = server.New(server.Options{
-		Cluster: cluster, Config: &rest.Config{Host: "https://127.0.0.1:1"}, Directory: directory, Hosts: []string{"127.0.0.1"}, OneTimeCodes: true,
+		Cluster: own, Config: &rest.Config{Host: "https://127.0.0.1:1"}, Directory: directory, Hosts: []string{"127.0.0.1"}, OneTimeCodes: true,
 		AgentSocket: b.socket, Log: slog.New(slog.DiscardHandler),
+		Observe: func(ctx context.Context, config *rest.Config, part func(string)) (*cluster.Snapshot, error) {
+			b.mu.Lock()
+			observe := b.observe
+			b.mu.Unlock()
+			return observe(ctx, config, part)
+		},
 	})
 	must(t, err)
 	source, err := certificate.Own(directory, []string{"127.0.0.1"}, time.Now)
@@ -156,6 +181,7 @@ func must(t *testing.T, err error) {
 type request struct {
 	method, path, token, cookie string
 	body                        any
+	raw                         string // a body that is sent as it is
 	header                      http.Header
 }
 
@@ -176,6 +202,9 @@ func (b *bed) open(t *testing.T, ctx context.Context, r request) *http.Response 
 		content, err := json.Marshal(r.body)
 		must(t, err)
 		body = bytes.NewReader(content)
+	}
+	if r.raw != "" {
+		body = strings.NewReader(r.raw)
 	}
 	if r.method == "" {
 		r.method = http.MethodGet

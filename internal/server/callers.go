@@ -9,17 +9,18 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/server/access"
 	"github.com/refit-dev/refit/internal/server/problem"
+	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
 // callers makes clients with the credentials of callers. They share connections.
 type callers struct {
 	cluster   *operations.Cluster
+	own       *rest.Config // with the credentials of the server
 	anonymous *rest.Config
 }
 
@@ -30,7 +31,7 @@ func newCallers(options Options) (*callers, error) {
 		return nil, fmt.Errorf("cannot connect to the API server: %w", err)
 	}
 	anonymous := &rest.Config{Host: config.Host, APIPath: config.APIPath, UserAgent: "refit-serve", Transport: transport}
-	return &callers{cluster: options.Cluster, anonymous: anonymous}, nil
+	return &callers{cluster: options.Cluster, own: options.Config, anonymous: anonymous}, nil
 }
 
 // of returns the cluster with the credentials of a caller.
@@ -38,15 +39,23 @@ func (c *callers) of(p access.Principal) (*operations.Cluster, error) {
 	if p.Own {
 		return c.cluster, nil
 	}
-	config := rest.CopyConfig(c.anonymous)
-	config.BearerToken = p.Token
-	objects, err := operations.NewClient(config)
+	objects, err := operations.NewClient(c.config(p))
 	if err != nil {
 		return nil, err
 	}
 	own := *c.cluster
 	own.Client = objects
 	return &own, nil
+}
+
+// config returns a client configuration with the credentials of a caller.
+func (c *callers) config(p access.Principal) *rest.Config {
+	if p.Own {
+		return c.own
+	}
+	config := rest.CopyConfig(c.anonymous)
+	config.BearerToken = p.Token
+	return config
 }
 
 // isOfAPIServer reports whether an error is that of a request to the API server.
@@ -81,7 +90,7 @@ func fromAPIServer(err error) error {
 		p := problem.New(http.StatusUnprocessableEntity, problem.Invalid, detail)
 		if details := status.Status().Details; details != nil {
 			for _, cause := range details.Causes {
-				p = p.At(pointerOf(cause), cause.Message)
+				p = p.At(request.Pointer("#", cause.Field), cause.Message)
 			}
 		}
 		return p
@@ -89,7 +98,14 @@ func fromAPIServer(err error) error {
 	return err
 }
 
-// pointerOf is the JSON pointer of a field such as spec.pools[0].maxUnavailable.
-func pointerOf(cause metav1.StatusCause) string {
-	return "#/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(cause.Field)
+// inBody is the problem of a refused change whose body has the fields of the spec.
+func inBody(err error) error {
+	p, is := errors.AsType[*problem.Error](fromAPIServer(err))
+	if !is {
+		return err
+	}
+	for i := range p.Errors {
+		p.Errors[i].Pointer = "#" + strings.TrimPrefix(strings.TrimPrefix(p.Errors[i].Pointer, "#"), "/spec")
+	}
+	return p
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/refit-dev/refit/internal/server/access"
 	"github.com/refit-dev/refit/internal/server/api"
 	"github.com/refit-dev/refit/internal/server/audit"
+	"github.com/refit-dev/refit/internal/server/checks"
 	"github.com/refit-dev/refit/internal/server/lastknown"
 	"github.com/refit-dev/refit/internal/server/problem"
 	"github.com/refit-dev/refit/internal/server/protect"
@@ -57,6 +58,8 @@ type Options struct {
 	// started the server.
 	OneTimeCodes bool
 	Log          *slog.Logger
+	// Observe takes the Snapshot of a check. If nil, the cluster is read.
+	Observe Observe
 	// AgentSocket is the socket of the agent on this host, which may have none.
 	AgentSocket string
 }
@@ -74,6 +77,9 @@ type Server struct {
 	gate      *access.Gate
 	codes     *access.Codes
 	callers   *callers
+	observe   Observe
+	checks    *checks.Registry
+	starts    keyLocks
 	audit     *audit.Log
 	file      *lastknown.File
 	handler   http.Handler
@@ -105,7 +111,11 @@ func New(options Options) (*Server, error) {
 		file:      &lastknown.File{Directory: options.Directory, Cluster: options.Cluster.Name, Server: options.Config.Host},
 		documents: &documents{cluster: options.Cluster.Name, command: options.Cluster.Command, now: options.Cluster.Now, local: local},
 		requests:  protect.NewLimits(requestsPerSecond, requestsAtOnce), signIns: protect.NewLimits(signInsPerMinute/60.0, signInsPerMinute),
-		ending: make(chan struct{}),
+		ending:  make(chan struct{}),
+		observe: observeCluster, checks: checks.New(options.Cluster.Now), starts: keyLocks{held: map[string]chan struct{}{}},
+	}
+	if options.Observe != nil {
+		s.observe = options.Observe
 	}
 	s.ring = stream.New(s.boot)
 	s.publisher = newPublisher(s.documents, s.ring)
@@ -143,7 +153,9 @@ func (s *Server) routes() (http.Handler, error) {
 		problem.Write(w, r, problem.Newf(http.StatusNotFound, problem.NotFound, "There is no %s.", r.URL.Path).With("GET /openapi.yaml describes the API"))
 	})
 	mux.Handle("/", web.Handler()) // its pages have paths of their own
-	routed := api.HandlerWithOptions(strict, api.StdHTTPServerOptions{BaseRouter: mux, ErrorHandlerFunc: badRequest})
+	routed := api.HandlerWithOptions(strict, api.StdHTTPServerOptions{
+		BaseRouter: mux, ErrorHandlerFunc: badRequest, Middlewares: []api.MiddlewareFunc{strictBodies},
+	})
 	return protect.Handler(withRemote(routed), s.options.Hosts, s.log), nil
 }
 
@@ -156,7 +168,12 @@ func withRemote(next http.Handler) http.Handler {
 // badRequest answers a request that does not match the description of the API.
 func badRequest(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem.Of(err)
-	if p.Code == problem.Internal {
+	missing, is := errors.AsType[*api.RequiredHeaderError](err)
+	switch {
+	case is && missing.ParamName == "If-Match":
+		p = problem.New(http.StatusPreconditionRequired, problem.PreconditionRequired, "The request does not name what the caller has read.").
+			With("Read the upgrade, and set the header If-Match to its ETag")
+	case p.Code == problem.Internal:
 		p = problem.Newf(http.StatusBadRequest, problem.BadRequest, "The request does not match the API: %s.", err).With("GET /openapi.yaml describes the API")
 	}
 	problem.Write(w, r, p)
@@ -204,6 +221,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 		_ = listening.Close() // requests that take longer
 	}
 	stop()
+	s.checks.Close()
 	background.Wait()
 	s.save()
 	return errors.Join(err, s.audit.Close())

@@ -10,6 +10,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/server/api"
 	"github.com/refit-dev/refit/internal/server/problem"
 	"github.com/refit-dev/refit/internal/upgrade/request"
@@ -60,35 +61,41 @@ func (s *Server) ApproveOperation(ctx context.Context, r api.ApproveOperationReq
 	return api.ApproveOperation200JSONResponse(out), err
 }
 
-// change changes an operation with the credentials of the caller. It decides on what the API server
-// has now, not on the copy.
+// change changes an operation with the credentials of the caller.
 func (s *Server) change(ctx context.Context, name, verb string, decide func(verbs.Operation) (verbs.Decision, error)) (cliv1alpha1.Change, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
-	cluster, err := s.callers.of(callerOf(ctx).Principal)
+	cluster, o, err := s.current(ctx, name, verb)
 	if err != nil {
 		return cliv1alpha1.Change{}, err
 	}
-	u := &refitv1alpha1.ClusterUpgrade{}
-	if err := cluster.Client.Get(ctx, client.ObjectKey{Name: name}, u); err != nil {
-		return cliv1alpha1.Change{}, err
-	}
-	if err := verbs.Unfinished(u, verb); err != nil {
-		return cliv1alpha1.Change{}, problem.Newf(http.StatusConflict, problem.Ended, "%s.", err)
-	}
-	progress, err := cluster.Progress(ctx, u)
-	if err != nil {
-		return cliv1alpha1.Change{}, err
-	}
-	decision, err := decide(verbs.Operation{ClusterUpgrade: u, Progress: progress, Command: s.documents.command})
+	decision, err := decide(o)
 	if err != nil {
 		return cliv1alpha1.Change{}, refusal(err)
 	}
-	out := *verbs.NewChange(s.documents.cluster, u.Name, verb, decision)
+	out := *verbs.NewChange(s.documents.cluster, o.Name, verb, decision)
 	if !out.Changed {
 		return out, nil
 	}
-	return out, cluster.Change(ctx, u.Name, decision.Exact, decision.Change)
+	return out, cluster.Change(ctx, o.Name, decision.Exact, decision.Change)
+}
+
+// current returns an operation in progress as the API server has it now, and the cluster with the
+// credentials of the caller. A write does not decide on the copy.
+func (s *Server) current(ctx context.Context, name, verb string) (*operations.Cluster, verbs.Operation, error) {
+	cluster, err := s.callers.of(callerOf(ctx).Principal)
+	if err != nil {
+		return nil, verbs.Operation{}, err
+	}
+	u := &refitv1alpha1.ClusterUpgrade{}
+	if err := cluster.Client.Get(ctx, client.ObjectKey{Name: name}, u); err != nil {
+		return nil, verbs.Operation{}, err
+	}
+	if err := verbs.Unfinished(u, verb); err != nil {
+		return nil, verbs.Operation{}, problem.Newf(http.StatusConflict, problem.Ended, "%s.", err)
+	}
+	progress, err := cluster.Progress(ctx, u)
+	return cluster, verbs.Operation{ClusterUpgrade: u, Progress: progress, Command: s.documents.command}, err
 }
 
 // refusal is the problem of a verb that the state of an operation does not permit.

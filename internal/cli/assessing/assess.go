@@ -10,10 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
-	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
-	"github.com/refit-dev/refit/internal/upgrade/progress"
-	"github.com/refit-dev/refit/internal/upgrade/request"
+	"github.com/refit-dev/refit/internal/upgrade/preview"
 )
 
 // Assessor assesses requests.
@@ -30,24 +28,21 @@ func (r *Request) Assess(ctx context.Context, a *Assessor, upgrade *refitv1alpha
 	if err := r.read(ctx, a); err != nil {
 		return nil, err
 	}
-	o, spec := r.observed, upgrade.Spec
-	if err := request.ValidateFor(spec, o.Snapshot); err != nil {
-		return nil, exit.UsageError{Err: err}
-	}
-	assessed, err := assess.Preview(assess.Request{Snapshot: o.Snapshot, Spec: spec, Now: o.At, Purpose: purpose, Preflight: a.Preflight})
-	if err != nil {
-		return nil, asUsageError(err)
-	}
+	o := r.observed
 	// The waivers of flags, unlike those of a manifest, were typed for this cluster, so each must
 	// match.
-	if err := request.MatchWaivers(r.waivers, o.Snapshot, assessed.Checks); err != nil {
-		return nil, exit.Usagef("--waive: %w", err)
+	report, err := preview.Report(preview.Request{
+		Cluster: o.Cluster, Saved: o.Saved, Snapshot: o.Snapshot, Spec: upgrade.Spec, Waivers: r.waivers, Components: r.Components,
+		At: o.At, Purpose: purpose, Preflight: a.Preflight,
+	})
+	unfit, is := errors.AsType[preview.UnfitError](err)
+	switch {
+	case is && unfit.Field == preview.FieldWaivers:
+		return nil, exit.Usagef("--waive: %w", unfit.Err)
+	case is:
+		return nil, exit.UsageError{Err: unfit.Err}
 	}
-	return progress.NewReport(progress.Facts{
-		Name: o.Cluster, Saved: o.Saved, Snapshot: o.Snapshot,
-		From: assessed.Path.From.String(), To: assessed.Path.To.String(), Scope: policy.Defaulted(spec).Scope,
-		Findings: *assessed.Checks, Plan: assessed.Plan, Components: r.Components,
-	}), nil
+	return report, err
 }
 
 // read reads the cluster, once.

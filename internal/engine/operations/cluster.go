@@ -3,6 +3,7 @@ package operations
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -76,10 +77,21 @@ func (c *Cluster) orders(ctx context.Context) ([]*refitv1alpha1.NodeUpgrade, err
 	return out, nil
 }
 
+// ErrNotInstalled is the error of a cluster without Refit's CRDs.
+var ErrNotInstalled = errors.New("cannot find Refit")
+
+// Installed returns ErrNotInstalled for a cluster without Refit.
+func (c *Cluster) Installed(ctx context.Context) error {
+	if err := c.Client.List(ctx, &refitv1alpha1.ClusterUpgradeList{}, client.Limit(1)); err != nil {
+		return c.unreadable("ClusterUpgrades", err)
+	}
+	return nil
+}
+
 // unreadable returns the error of a failed list of Refit's objects.
 func (c *Cluster) unreadable(kind string, err error) error {
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("cannot find Refit in %s: run `%s install`", c.Name, c.Command)
+		return fmt.Errorf("%w in %s: run `%s install`", ErrNotInstalled, c.Name, c.Command)
 	}
 	return fmt.Errorf("cannot list %s: %w", kind, err)
 }
@@ -87,20 +99,38 @@ func (c *Cluster) unreadable(kind string, err error) error {
 // Change changes the spec of an operation. An exact change is one whose new value depends on the
 // old one: it is applied again to what another user wrote in the meantime.
 func (c *Cluster) Change(ctx context.Context, name string, exact bool, change func(*refitv1alpha1.ClusterUpgradeSpec)) error {
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		current := &refitv1alpha1.ClusterUpgrade{}
-		if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, current); err != nil {
+	_, err := c.change(ctx, name, exact, func(*refitv1alpha1.ClusterUpgrade) error { return nil }, change)
+	return err
+}
+
+// ChangeIf changes the spec of an operation unless expect returns an error for what the API server
+// has. It returns the changed operation.
+func (c *Cluster) ChangeIf(
+	ctx context.Context, name string, expect func(*refitv1alpha1.ClusterUpgrade) error, change func(*refitv1alpha1.ClusterUpgradeSpec),
+) (*refitv1alpha1.ClusterUpgrade, error) {
+	return c.change(ctx, name, true, expect, change)
+}
+
+func (c *Cluster) change(
+	ctx context.Context, name string, exact bool, expect func(*refitv1alpha1.ClusterUpgrade) error, change func(*refitv1alpha1.ClusterUpgradeSpec),
+) (changed *refitv1alpha1.ClusterUpgrade, err error) {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		changed = &refitv1alpha1.ClusterUpgrade{}
+		if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, changed); err != nil {
 			return err
 		}
-		patch := client.MergeFromWithOptions(current.DeepCopy())
-		if exact {
-			patch = client.MergeFromWithOptions(current.DeepCopy(), client.MergeFromWithOptimisticLock{})
+		if err := expect(changed); err != nil {
+			return err
 		}
-		change(&current.Spec)
-		return c.Client.Patch(ctx, current, patch)
+		patch := client.MergeFromWithOptions(changed.DeepCopy())
+		if exact {
+			patch = client.MergeFromWithOptions(changed.DeepCopy(), client.MergeFromWithOptimisticLock{})
+		}
+		change(&changed.Spec)
+		return c.Client.Patch(ctx, changed, patch)
 	})
 	if err != nil {
-		return fmt.Errorf("cannot change the operation %s: %w", name, err)
+		return nil, fmt.Errorf("cannot change the operation %s: %w", name, err)
 	}
-	return nil
+	return changed, nil
 }

@@ -31,7 +31,7 @@ func (c *Cluster) Start(
 		if err != nil {
 			return nil, false, err
 		}
-		started, unapproved, err = c.create(ctx, name, spec, hash)
+		started, unapproved, err = c.create(ctx, metav1.ObjectMeta{Name: name}, spec, hash)
 		if !apierrors.IsAlreadyExists(err) {
 			return started, unapproved, err
 		}
@@ -40,14 +40,14 @@ func (c *Cluster) Start(
 
 // create creates an operation, without approval if the user may not approve plans.
 func (c *Cluster) create(
-	ctx context.Context, name string, spec refitv1alpha1.ClusterUpgradeSpec, hash string,
+	ctx context.Context, as metav1.ObjectMeta, spec refitv1alpha1.ClusterUpgradeSpec, hash string,
 ) (created *refitv1alpha1.ClusterUpgrade, unapproved bool, err error) {
 	spec.ApprovedPlan = hash
-	created = &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
+	created = &refitv1alpha1.ClusterUpgrade{ObjectMeta: as, Spec: spec}
 	err = c.Client.Create(ctx, created)
 	if apierrors.IsForbidden(err) && spec.Approval != refitv1alpha1.ApprovalNone {
 		spec.ApprovedPlan = ""
-		waiting := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
+		waiting := &refitv1alpha1.ClusterUpgrade{ObjectMeta: as, Spec: spec}
 		if c.Client.Create(ctx, waiting) == nil {
 			return waiting, true, nil
 		}

@@ -18,8 +18,12 @@ import (
 	"github.com/refit-dev/refit/internal/server/problem"
 )
 
-// MaxBody is the maximum size of the body of a request.
-const MaxBody = 256 << 10
+// MaxBody is the maximum size of the body of a request, and MaxUpload that of a file: a
+// ClusterRelease has two envelopes of at most 256 KiB, as base64.
+const (
+	MaxBody   = 256 << 10
+	MaxUpload = 768 << 10
+)
 
 // ContentSecurityPolicy allows a page what it has from this server, and nothing else.
 const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
@@ -124,20 +128,29 @@ func origins(next http.Handler) http.Handler {
 	return protection.Handler(next)
 }
 
+// limits are the types of bodies, and their maximum sizes. A page of another site cannot send any of
+// them without the permission of this server.
+var limits = map[string]int64{"application/json": MaxBody, "application/merge-patch+json": MaxBody, "application/yaml": MaxUpload}
+
 // bodies limits the size of bodies, and the time in which one has to arrive.
 func bodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength > MaxBody {
-			problem.Write(w, r, problem.Newf(http.StatusRequestEntityTooLarge, problem.TooLarge, "The body of the request is larger than %d KiB.", MaxBody>>10))
+		kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+		limit, known := limits[kind]
+		if !known {
+			limit = MaxBody
+		}
+		if r.ContentLength > limit {
+			problem.Write(w, r, problem.Newf(http.StatusRequestEntityTooLarge, problem.TooLarge, "The body of the request is larger than %d KiB.", limit>>10))
 			return
 		}
-		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); r.ContentLength != 0 && kind != "application/json" {
+		if r.ContentLength != 0 && !known {
 			problem.Write(w, r, problem.New(http.StatusUnsupportedMediaType, problem.UnsupportedMedia, "The body of the request is not JSON.").
 				With("Set the header Content-Type: application/json"))
 			return
 		}
 		if r.ContentLength != 0 {
-			r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+			r.Body = http.MaxBytesReader(w, r.Body, limit)
 			control := http.NewResponseController(w)
 			if control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil {
 				defer func() { _ = control.SetReadDeadline(time.Time{}) }()
