@@ -161,10 +161,11 @@ define generate
 	$(GO) run ./tools/reasons -to $(1)/docs/troubleshooting.md
 	$(GO) run ./tools/chart -to $(1)/charts/refit
 	$(OAPI_CODEGEN) -config internal/server/api/oapi-codegen.yaml -o $(1)/internal/server/api/zz_generated.openapi.go api/openapi.yaml
+	$(OAPI_CODEGEN) -config api/serve/v1alpha1/client/oapi-codegen.yaml -o $(1)/api/serve/v1alpha1/client/zz_generated.openapi.go api/openapi.yaml
 endef
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) $(OAPI_CODEGEN) ## Generate deep copies, CRDs, the routes of the HTTP API, the Vale rule and the generated parts of docs
+generate: $(CONTROLLER_GEN) $(OAPI_CODEGEN) ## Generate deep copies, CRDs, the routes and a client of the HTTP API, the Vale rule and the generated parts of docs
 	$(call generate,.)
 	$(GO) run ./tools/docs
 	$(GO) test -count=1 ./test/compatibility -update
@@ -202,13 +203,14 @@ test-web: web ## Check and test the pages of refit serve in Chromium
 .PHONY: verify-generate
 verify-generate: $(CONTROLLER_GEN) $(OAPI_CODEGEN) ## Check that the generated files are up to date
 	rm -rf bin/_generated
-	mkdir -p bin/_generated/api/v1alpha1 bin/_generated/config/crd bin/_generated/docs/reference bin/_generated/.vale/styles/Refit bin/_generated/internal/server/api
+	mkdir -p bin/_generated/api/v1alpha1 bin/_generated/config/crd bin/_generated/docs/reference bin/_generated/.vale/styles/Refit bin/_generated/internal/server/api bin/_generated/api/serve/v1alpha1/client
 	$(call generate,bin/_generated)
 	diff -u api/v1alpha1/zz_generated.deepcopy.go bin/_generated/api/v1alpha1/zz_generated.deepcopy.go
 	diff -ru config/crd bin/_generated/config/crd
 	diff -u docs/reference/api.md bin/_generated/docs/reference/api.md
 	diff -u docs/reference/cli.md bin/_generated/docs/reference/cli.md
 	diff -u internal/server/api/zz_generated.openapi.go bin/_generated/internal/server/api/zz_generated.openapi.go
+	diff -u api/serve/v1alpha1/client/zz_generated.openapi.go bin/_generated/api/serve/v1alpha1/client/zz_generated.openapi.go
 	diff -u docs/troubleshooting.md bin/_generated/docs/troubleshooting.md
 	diff -u charts/refit/README.md bin/_generated/charts/refit/README.md
 	$(GO) run ./tools/docs -verify

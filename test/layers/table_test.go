@@ -45,6 +45,13 @@ var table = []row{
 			"net/http", "os/exec", "./internal/upgrade/plan", "./internal/engine/install", "./internal/cli/text", `fmt.Println("x")`,
 		},
 	},
+	{
+		folder: "api/serve/v1alpha1/client", // of the HTTP API, for programs of users
+		may:    []string{"net/http", "github.com/oapi-codegen/runtime", "k8s.io/apimachinery/pkg/apis/meta/v1", "./api/v1alpha1", "./api/cli/v1alpha1"},
+		mayNot: []string{
+			"k8s.io/api/core/v1", "k8s.io/client-go/kubernetes", "sigs.k8s.io/yaml", "os/exec", "./internal/upgrade/plan", "./internal/server/api",
+		},
+	},
 
 	// Core
 	{

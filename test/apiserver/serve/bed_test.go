@@ -156,18 +156,22 @@ type serving struct {
 }
 
 // serve starts a server with the credentials of an administrator.
-func (c *cluster) serve(t *testing.T, directory string) *serving {
+func (c *cluster) serve(t *testing.T, directory string, change ...func(*server.Options)) *serving {
 	t.Helper()
 	s := &serving{directory: directory}
 	objects, err := operations.NewClient(c.RESTConfig())
 	must(t, err)
 	clock := func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
-	s.Server, err = server.New(server.Options{
+	options := server.Options{
 		Cluster: &operations.Cluster{
 			Client: objects, Name: "test", Command: "refit", Now: clock, Controller: client.ObjectKey{Namespace: namespace, Name: "refit-controller"},
 		},
 		Config: c.RESTConfig(), Directory: directory, Hosts: []string{"127.0.0.1"}, OneTimeCodes: true, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, each := range change {
+		each(&options)
+	}
+	s.Server, err = server.New(options)
 	must(t, err)
 	source, err := certificate.Own(directory, []string{"127.0.0.1"}, time.Now)
 	must(t, err)
@@ -206,7 +210,7 @@ func (s *serving) open(ctx context.Context, t *testing.T, r request) *http.Respo
 	sent, err := http.NewRequestWithContext(ctx, r.method, s.url+r.path, strings.NewReader(r.body))
 	must(t, err)
 	maps.Copy(sent.Header, r.header)
-	if r.body != "" {
+	if r.body != "" && sent.Header.Get("Content-Type") == "" {
 		sent.Header.Set("Content-Type", "application/json")
 	}
 	if r.token != "" {
