@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import type { Check, ClusterUpgradeSpec, Report } from '../api/documents.ts'
 import { ProblemError, statusOf } from '../api/problem.ts'
 import { ProblemState } from '../components/problem-state.tsx'
+import { LinkButton } from '../components/link-button.tsx'
 import { Elapsed } from '../components/elapsed.tsx'
 import { useNow } from '../live/clock.ts'
 import { refusalOfWrite } from '../writes/refusal.ts'
@@ -36,7 +37,7 @@ export function CheckedPage({ step, children }: CheckedPageProps) {
   const spec = check?.spec ?? (draftCheck === id ? specOf(draft) : undefined)
   const gone = statusOf(found.error) === 404
   return (
-    <WizardPage step={step} check={id} reachable="preflight" footer={<Again spec={spec} step={step} />}>
+    <WizardPage step={step} check={id} reachable="preflight" footer={<Footer id={id} spec={check?.state === 'Running' ? undefined : spec} step={step} />}>
       {check?.state === 'Failed' && <ProblemState title={t('preflight.failed')} error={failureOf(check)} />}
       {check?.state === 'Running' && <Running check={check} />}
       {!check && found.error && (
@@ -81,14 +82,15 @@ export function useCheckAgain(step: 'preflight' | 'plan') {
   })
 }
 
-function Again({ spec, step }: { spec: ClusterUpgradeSpec | undefined; step: 'preflight' | 'plan' }) {
+/** The way back, and the same check once more. */
+function Footer({ id, spec, step }: { id: string; spec: ClusterUpgradeSpec | undefined; step: 'preflight' | 'plan' }) {
   const { t } = useTranslation()
   const refusal = refusalOfWrite('CreateCheck', useWriteSituation())
   const again = useCheckAgain(step)
-  if (!spec) return null
   return (
     <>
-      <WriteButton variant="secondary" refusal={refusal} busy={again.isPending} onClick={() => again.mutate(spec)}>{t('preflight.again')}</WriteButton>
+      <LinkButton to={stepPath('configuration', id)}>{t('wizard.back')}</LinkButton>
+      {spec && <WriteButton refusal={refusal} busy={again.isPending} onClick={() => again.mutate(spec)}>{t('preflight.again')}</WriteButton>}
       {again.error && <ProblemState error={again.error} />}
     </>
   )

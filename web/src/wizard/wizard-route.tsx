@@ -1,4 +1,4 @@
-import type { ComponentType } from 'react'
+import { useEffect, type ComponentType } from 'react'
 import { Navigate, useParams } from 'react-router'
 import ConfigurationPage from '../pages/configuration/configuration-page.tsx'
 import { NotFoundPage } from '../pages/not-found-page.tsx'
@@ -14,6 +14,10 @@ const pages: Record<Step, ComponentType> = {
 /** The steps of the wizard. They are loaded together: who opens one opens the others. */
 export default function WizardRoute() {
   const { step } = useParams()
+  // The next step begins at its top. Another check of the same step does not move the page.
+  useEffect(() => {
+    document.getElementById('content')?.scrollTo(0, 0)
+  }, [step])
   if (step === undefined) return <Navigate to={stepPath('welcome')} replace />
   const known = steps.find((one) => one === step)
   if (known === undefined) return <NotFoundPage />

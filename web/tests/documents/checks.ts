@@ -21,7 +21,10 @@ export const spec: ClusterUpgradeSpec = { target: { release: 'kubernetes-v1.36.3
 export function checkOf(report: Report, id = 'c-1', of: ClusterUpgradeSpec = spec): Check {
   return {
     id, state: 'Complete', spec: of, startTime: ago(12), completionTime: ago(8), expireTime: ago(-3600),
-    report: { ...report, cluster: { ...report.cluster, takenAt: ago(10) } },
+    report: {
+      ...report, cluster: { ...report.cluster, takenAt: ago(10) },
+      findings: report.findings.map((finding) => finding.reportTime ? { ...finding, reportTime: ago(700) } : finding),
+    },
   }
 }
 

@@ -56,7 +56,7 @@ test('invalid fields are named at their fields, and the summary leads to them', 
   await expect(page.getByRole('heading', { name: /2 fields are invalid/ })).toBeVisible()
   await expect(page.getByRole('textbox', { name: 'Timeout of a drain' })).toHaveAccessibleDescription(/must be longer than 0s/)
   await expect(page.getByText('there is no ClusterRelease kubernetes-v1.36.3')).toBeVisible()
-  await page.getByRole('button', { name: 'pools.0.drain.timeout' }).click()
+  await page.getByRole('button', { name: 'All workers: Timeout of a drain' }).click()
   await expect(page.getByRole('textbox', { name: 'Timeout of a drain' })).toBeFocused()
 })
 

@@ -32,11 +32,18 @@ export function ErrorSummary({ error, fields }: { error: Error | null; fields: F
 /** A field of the page is a link to it. Any other is named by its path. */
 function Invalid({ pointer, detail }: { pointer: string; detail: string }) {
   const { t } = useTranslation()
-  const name = pointer.slice(1).replaceAll('/', '.') || t('configuration.whole')
   const element = document.getElementById(fieldID(pointer))
+  const name = labelOf(element) || pointer.slice(1).replaceAll('/', '.') || t('configuration.whole')
   return (
     <>
       {element ? <Button variant="link" isInline onClick={() => element.focus()}>{name}</Button> : <b>{name}</b>}: {detail}
     </>
   )
+}
+
+/** The name of a field as the user reads it, with the pool that it belongs to. */
+function labelOf(element: HTMLElement | null): string {
+  const pool = element?.closest('fieldset')?.querySelector('legend')?.textContent
+  const label = element && 'labels' in element ? (element as HTMLInputElement).labels?.[0]?.querySelector('.pf-v6-c-form__label-text')?.textContent : undefined
+  return [pool, label].filter(Boolean).join(': ')
 }

@@ -66,7 +66,7 @@ export function PoolFields({ index, pool, only, change, remove }: PoolFieldsProp
           <TextField pointer={at('/canary/soak')} label={t('configuration.soak')} help={t('configuration.soakHelp')} value={pool.soak} change={(soak) => change({ soak })} />
         </div>
       )}
-      {named && <div><Button variant="link" isInline isDanger onClick={remove}>{t('configuration.removePool', { name: pool.name })}</Button></div>}
+      {named && <div><Button variant="link" isInline onClick={remove}>{t('configuration.removePool', { name: pool.name })}</Button></div>}
     </fieldset>
   )
 }

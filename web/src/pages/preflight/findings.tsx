@@ -5,7 +5,7 @@ import type { Finding } from '../../api/documents.ts'
 import { Remedy } from '../../components/remedy.tsx'
 import { age } from '../../format/duration.ts'
 import { useNow } from '../../live/clock.ts'
-import { canWaive, type Section } from './sections.ts'
+import { canWaive } from './sections.ts'
 
 const shownFindings = 20
 /** Facts that are this old are marked with their age. */
@@ -16,7 +16,6 @@ const looks: Record<string, Pick<LabelProps, 'status' | 'color'>> = {
 }
 
 interface FindingsProps {
-  section: Section
   findings: Finding[]
   /** Whether another check can be made now, which every waiver needs. */
   enabled: boolean
@@ -25,7 +24,7 @@ interface FindingsProps {
 }
 
 /** The findings of a section, each with its object, its cause, and its remedy to copy. */
-export function Findings({ section, findings, enabled, waive, restore }: FindingsProps) {
+export function Findings({ findings, enabled, waive, restore }: FindingsProps) {
   const { t } = useTranslation()
   const [all, setAll] = useState(false)
   const shown = all ? findings : findings.slice(0, shownFindings)
@@ -34,7 +33,7 @@ export function Findings({ section, findings, enabled, waive, restore }: Finding
       <ul className="refit-findings">
         {shown.map((finding, i) => (
           <li key={`${finding.check} ${finding.object ?? ''} ${i}`}>
-            <FindingText finding={finding} section={section} />
+            <FindingText finding={finding} />
             {canWaive(finding) && (
               <div>
                 <Button
@@ -72,7 +71,7 @@ export function nameOf({ check, object }: Finding): string {
 }
 
 /** A finding in words: for the reader the sentence, for a search the name of the check. */
-export function FindingText({ finding, section }: { finding: Finding; section?: Section }) {
+export function FindingText({ finding }: { finding: Finding }) {
   const { t } = useTranslation()
   const now = useNow()
   const { severity, check, object, message, remedy, reportTime, binding, blocks } = finding
@@ -80,10 +79,11 @@ export function FindingText({ finding, section }: { finding: Finding; section?: 
   return (
     <>
       <div className="refit-row">
-        <Label isCompact {...(looks[severity] ?? { color: 'grey' })}>{t(`preflight.severity.${severity as 'Block'}`)}</Label>
+        {finding.waived
+          ? <Label isCompact color="grey">{t('preflight.waived')}</Label>
+          : <Label isCompact {...(looks[severity] ?? { color: 'grey' })}>{t(`preflight.severity.${severity as 'Block'}`)}</Label>}
         <b>{object ?? t('preflight.cluster')}</b>
         <span className="refit-muted">{check}</span>
-        {section === 'unknown' && blocks && <Label isCompact variant="outline">{t('preflight.unknownBlocks')}</Label>}
         {binding && blocks && <span className="refit-muted">{t('preflight.noWaiver')}</span>}
         {reported > oldReport && <span className="refit-muted">{t('preflight.reported', { age: age(reported) })}</span>}
       </div>

@@ -60,7 +60,7 @@ function Preflight({ check, report }: { check: Check; report: Report }) {
       {findingsBySection(report.findings).map(([section, findings]) => (
         <Panel key={section} id={section} title={t(`preflight.section.${section}`, { count: findings.length })}>
           <p className="refit-muted refit-section-help">{t(`preflight.sectionHelp.${section}`)}</p>
-          <Findings section={section} findings={findings} enabled={enabled} waive={setWaiving} restore={restore} />
+          <Findings findings={findings} enabled={enabled} waive={setWaiving} restore={restore} />
         </Panel>
       ))}
       <p className="refit-muted">{t('wizard.command')} <CommandLine command={commandOf('check', check.spec)} /></p>

@@ -1,6 +1,8 @@
 import { Alert } from '@patternfly/react-core'
+import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Check, Report } from '../../api/documents.ts'
+import { announce } from '../../components/announcer.tsx'
 import { age } from '../../format/duration.ts'
 import { useNow } from '../../live/clock.ts'
 
@@ -20,6 +22,7 @@ export function Verdict({ check, report }: { check: Check; report: Report }) {
     : report.blocked ? ['danger', t('preflight.blocked', { count: block })] as const
       : deferred > 0 ? ['warning', t('preflight.deferred')] as const
         : ['success', t('preflight.passed')] as const
+  useEffect(() => announce(title), [check.id, title])
   return (
     <Alert isInline variant={variant} title={title} component="h2">
       {report.blocked && unread > 0 && <p>{t('preflight.blockedUnread', { count: unread })}</p>}

@@ -5,7 +5,6 @@ import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { useTranslation } from 'react-i18next'
 import type { Operation } from '../../api/documents.ts'
-import { PhaseLabel } from '../../components/phase-label.tsx'
 import { useNodes } from '../../data/queries.ts'
 import { moment } from '../../format/moment.ts'
 import { stopwatch } from '../../format/stopwatch.ts'
@@ -13,11 +12,10 @@ import { stopwatch } from '../../format/stopwatch.ts'
 /** How an upgrade ended: its duration, and the nodes that it did not complete. */
 export function Result({ operation }: { operation: Operation }) {
   const { t } = useTranslation()
-  const { phase, startTime, completionTime, nodes, componentsOnly, components } = operation
+  const { startTime, completionTime, nodes, componentsOnly, components } = operation
   return (
     <div className="refit-stack">
       <DescriptionList isCompact isHorizontal className="refit-break">
-        <Fact name={t('completion.result')}><PhaseLabel phase={phase} compact /></Fact>
         <Fact name={t('completion.started')}>{moment(startTime)}</Fact>
         {completionTime && (
           <>
