@@ -33,7 +33,7 @@ test('from the cluster to a running upgrade with the keyboard alone', async ({ p
   await expect(page.getByRole('heading', { level: 1, name: 'Configure the upgrade' })).toBeFocused()
   await page.getByRole('textbox', { name: 'Nodes at the same time' }).focus()
   await page.keyboard.press('Enter') // as in any form
-  await expect(page.getByText('The cluster is ready for the upgrade')).toBeVisible()
+  await expect(page.getByRole('heading', { name: /The cluster is ready for the upgrade/ })).toBeVisible()
   await page.getByRole('button', { name: 'Next: plan' }).focus()
   await page.keyboard.press('Enter')
   await expect(page.getByText(reports.plan.plan?.hash ?? 'none').first()).toBeVisible()
@@ -77,7 +77,7 @@ test('a configuration outlives the tab, and a second tab follows the same check'
   await other.goto(address)
   await expect(other.getByText('Reading: pods. Nothing is changed.')).toBeVisible()
   server.checks.finish()
-  await expect(other.getByText('The cluster is ready for the upgrade')).toBeVisible()
+  await expect(other.getByRole('heading', { name: /The cluster is ready for the upgrade/ })).toBeVisible()
 })
 
 test('a link to a check has its configuration in another browser', async ({ page, browser, replay }) => {
@@ -86,7 +86,7 @@ test('a link to a check has its configuration in another browser', async ({ page
   await page.getByRole('button', { name: 'Next: configuration' }).click()
   await page.getByRole('radio', { name: 'Workers only' }).click()
   await page.getByRole('button', { name: 'Check the cluster' }).click()
-  await expect(page.getByText('The cluster is ready for the upgrade')).toBeVisible()
+  await expect(page.getByRole('heading', { name: /The cluster is ready for the upgrade/ })).toBeVisible()
   const context = await browser.newContext()
   const other = await context.newPage()
   await other.goto(page.url())
