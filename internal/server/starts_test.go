@@ -173,19 +173,20 @@ func TestAChangeNeedsTheETagOfWhatWasRead(t *testing.T) {
 		}
 		return b.send(t, r)
 	}
-	for situation, c := range map[string]struct {
-		etag, patch string
-		status      int
+	// In order: the last change makes all earlier ETags old.
+	for _, c := range []struct {
+		situation, etag, patch string
+		status                 int
 	}{
-		"no ETag":                  {"", `{}`, http.StatusPreconditionRequired},
-		"another ETag":             {`"u.7"`, `{"rollback":"Manual"}`, http.StatusPreconditionFailed},
-		"a field of another kind":  {etag, `{"target":{"kubernetes":"v1.36.4"}}`, http.StatusUnprocessableEntity},
-		"null":                     {etag, `{"waivers":null}`, http.StatusUnprocessableEntity},
-		"a waiver without reason":  {etag, `{"waivers":[{"check":"X"}]}`, http.StatusUnprocessableEntity},
-		"what it has already":      {etag, `{"rollback":"Auto"}`, http.StatusOK},
-		"a waiver for the upgrade": {etag, `{"waivers":[{"check":"BudgetNeverAllows","reason":"scaled down"}],"rollback":"Manual"}`, http.StatusOK},
+		{"no ETag", "", `{}`, http.StatusPreconditionRequired},
+		{"another ETag", `"u.7"`, `{"rollback":"Manual"}`, http.StatusPreconditionFailed},
+		{"a field of another kind", etag, `{"target":{"kubernetes":"v1.36.4"}}`, http.StatusUnprocessableEntity},
+		{"null", etag, `{"waivers":null}`, http.StatusUnprocessableEntity},
+		{"a waiver without reason", etag, `{"waivers":[{"check":"X"}]}`, http.StatusUnprocessableEntity},
+		{"what it has already", etag, `{"rollback":"Auto"}`, http.StatusOK},
+		{"a waiver for the upgrade", etag, `{"waivers":[{"check":"BudgetNeverAllows","reason":"scaled down"}],"rollback":"Manual"}`, http.StatusOK},
 	} {
-		t.Run(situation, func(t *testing.T) {
+		t.Run(c.situation, func(t *testing.T) {
 			answer, body := change(c.etag, c.patch)
 			if answer.StatusCode != c.status {
 				t.Fatalf("%d %s", answer.StatusCode, body)
