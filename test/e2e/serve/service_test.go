@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	unit     = "refit-serve"
-	port     = "8443"
-	examples = "../../../examples/serve"
+	unit      = "refit-serve"
+	directory = "/etc/refit-serve"
+	port      = "8443"
+	examples  = "../../../examples/serve"
 )
 
 // start runs `refit serve` on a node as docs/serve.md describes, with the files of examples/serve,
@@ -32,8 +33,7 @@ func start(t *testing.T, s *bed.Site, n *cluster.Node) string {
 	bed.Must(t, err)
 	bed.Must(t, n.CopyTo(ctx, filepath.Join(examples, "refit-serve.sysusers"), "/etc/sysusers.d/refit-serve.conf"))
 	bed.Must(t, n.CopyTo(ctx, filepath.Join(examples, "refit-serve.service"), "/etc/systemd/system/refit-serve.service"))
-	bed.Must(t, bed.WriteOn(ctx, n, "/etc/refit/serve.env", "ALLOWED_HOST="+n.Address().String()+"\n"))
-	rbac, err := os.ReadFile(filepath.Join(examples, "rbac.yaml"))
+		rbac, err := os.ReadFile(filepath.Join(examples, "rbac.yaml"))
 	bed.Must(t, err)
 	_, err = s.Kubectl(ctx, bytes.NewReader(rbac), "apply", "--filename=-")
 	bed.Must(t, err)
@@ -42,13 +42,15 @@ func start(t *testing.T, s *bed.Site, n *cluster.Node) string {
 		_, err := n.Exec(ctx, argv...)
 		bed.Must(t, err)
 	}
-	const config = "--kubeconfig=/etc/refit/serve.kubeconfig"
+	const config = "--kubeconfig=" + directory + "/kubeconfig"
 	run("systemd-sysusers")
+	run("install", "--directory", "--mode=0750", "--owner=root", "--group="+unit, directory)
+	bed.Must(t, bed.WriteOn(ctx, n, directory+"/env", "ALLOWED_HOST="+n.Address().String()+"\n"))
 	run("kubectl", "config", config, "set-cluster", "serve", "--server=https://"+s.Endpoint(), "--certificate-authority=/etc/kubernetes/pki/ca.crt", "--embed-certs")
 	run("kubectl", "config", config, "set-credentials", unit, "--token="+token)
 	run("kubectl", "config", config, "set-context", "serve", "--cluster=serve", "--user="+unit)
 	run("kubectl", "config", config, "use-context", "serve")
-	run("chown", unit+":"+unit, "/etc/refit/serve.kubeconfig")
+	run("chown", unit+":"+unit, directory+"/kubeconfig")
 	run("systemctl", "restart", bed.AgentUnit) // its socket belongs to the new group
 	run("systemctl", "daemon-reload")
 	run("systemctl", "enable", "--now", unit)
