@@ -33,7 +33,7 @@ func start(t *testing.T, s *bed.Site, n *cluster.Node) string {
 	bed.Must(t, err)
 	bed.Must(t, n.CopyTo(ctx, filepath.Join(examples, "refit-serve.sysusers"), "/etc/sysusers.d/refit-serve.conf"))
 	bed.Must(t, n.CopyTo(ctx, filepath.Join(examples, "refit-serve.service"), "/etc/systemd/system/refit-serve.service"))
-		rbac, err := os.ReadFile(filepath.Join(examples, "rbac.yaml"))
+	rbac, err := os.ReadFile(filepath.Join(examples, "rbac.yaml"))
 	bed.Must(t, err)
 	_, err = s.Kubectl(ctx, bytes.NewReader(rbac), "apply", "--filename=-")
 	bed.Must(t, err)
