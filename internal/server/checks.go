@@ -134,8 +134,8 @@ func (s *Server) waitForCheck(ctx context.Context, c checks.Check, prefer string
 	return latest, nil
 }
 
-// preferred is the wait of the header Prefer, as RFC 7240 defines it. What a server does not
-// understand is ignored.
+// preferred is the wait of the header Prefer, as RFC 7240 defines it. Preferences that the
+// server does not know are ignored.
 func preferred(header string) time.Duration {
 	for preference := range strings.SplitSeq(header, ",") {
 		name, value, _ := strings.Cut(preference, "=")

@@ -7,19 +7,19 @@ const KindSupportBundle = "SupportBundle"
 
 // SupportBundle is the index of a support bundle: the file index.json in it, and the result of
 // `refit support-bundle`. A part that could not be collected is listed with its error, so that a
-// reader can tell a missing part from an empty one.
+// missing part does not look like one without content.
 type SupportBundle struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Cluster    string `json:"cluster,omitempty"` // empty: a bundle of one host, without the API
 	// File is the archive on the machine of the user; empty in the archive.
 	File string `json:"file,omitempty"`
-	// Operation is the ClusterUpgrade that the bundle is about; empty if there is none, or without the
-	// API.
+	// Operation is the ClusterUpgrade that the bundle is about. It is empty if there is none, or
+	// without the API.
 	Operation string `json:"operation,omitempty"`
 	// Host is the host that a bundle without the API is about.
 	Host    string    `json:"host,omitempty"`
-	Version string    `json:"version"` // of the program that collected it
+	Version string    `json:"version"` // of the binary that collected it
 	Time    time.Time `json:"time"`    // when the collection started
 	// Since and Until bound the logs and journals.
 	Since time.Time `json:"since"`

@@ -188,7 +188,7 @@ func (r *run) hostParts(node string, raw []byte) ([]archive.Part, error) {
 	return out, err
 }
 
-// untrusted returns what the index of a host says about a part, bounded and redacted.
+// untrusted returns the entry of a part in the index of a host, bounded and redacted.
 func (r *run) untrusted(node string, p cliv1alpha1.BundlePart) cliv1alpha1.BundlePart {
 	out := cliv1alpha1.BundlePart{
 		Source: r.line(p.Source), Node: node, Items: max(0, p.Items), Truncated: p.Truncated, Note: r.line(p.Note), Redactions: map[string]int64{},

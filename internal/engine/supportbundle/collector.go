@@ -51,8 +51,9 @@ type Progress struct {
 	Activity string // such as "waits for the Pod to start: ContainerCreating"
 }
 
-// Collect writes the archive of a bundle, and returns its index. It reports from several goroutines,
-// but never at the same time. If nothing could be collected, the error is supportbundle.ErrEmpty.
+// Collect writes the archive of a bundle, and returns its index. It reports from several
+// goroutines, but never at the same time. If nothing could be collected, the
+// error is supportbundle.ErrEmpty.
 func (c *Collector) Collect(ctx context.Context, o Options, report func(Progress), to io.Writer) (*cliv1alpha1.SupportBundle, error) {
 	started := c.Now()
 	limited, cancel := context.WithTimeout(ctx, o.Limits.Timeout)

@@ -108,7 +108,7 @@ func missing(node string, err error) archive.Part {
 func (r *run) allHosts(ctx context.Context) (out []supportbundle.Host, err error) {
 	changed := map[string]bool{}
 	if r.operation != nil {
-		// Without it the order of the hosts is worse, and the index says that NodeUpgrades are missing.
+		// Without it the order of the hosts is worse, and the index has an error of NodeUpgrades.
 		_ = r.list(ctx, collection{refit("nodeupgrades"), ""}, func(u *unstructured.Unstructured) error {
 			if name, _, _ := unstructured.NestedString(u.Object, "spec", "operation", "name"); name == r.operation.Name {
 				changed[u.GetName()] = true

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// atOnce is the number of checks that run at the same time: each lists every pod of the cluster.
+	// atOnce is the number of checks that run at the same time: each lists all pods.
 	atOnce = 2
 	// deadline is the maximum duration of a check.
 	deadline = 5 * time.Minute

@@ -128,8 +128,8 @@ func origins(next http.Handler) http.Handler {
 	return protection.Handler(next)
 }
 
-// limits are the types of bodies, and their maximum sizes. A page of another site cannot send any of
-// them without the permission of this server.
+// limits are the types of bodies, and their maximum sizes. A page of another site cannot send any
+// of them without the permission of this server.
 var limits = map[string]int64{"application/json": MaxBody, "application/merge-patch+json": MaxBody, "application/yaml": MaxUpload}
 
 // bodies limits the size of bodies, and the time in which one has to arrive.

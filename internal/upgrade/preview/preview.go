@@ -1,5 +1,5 @@
-// Package preview assesses an upgrade that does not exist yet, and reports the result as a document:
-// the CLI and a server give the same answer to the same request.
+// Package preview assesses an upgrade that does not exist yet, and reports the result as a
+// document: the CLI and a server give the same answer to the same request.
 package preview
 
 import (

@@ -45,8 +45,8 @@ func bodyBefore(line string) int {
 	}) + 1
 }
 
-// derKeys are the base64 of the first bytes of PKCS #1, PKCS #8 and SEC 1 keys. The length is in the
-// characters that a dot matches.
+// derKeys are the base64 of the first bytes of PKCS #1, PKCS #8 and SEC 1 keys. The length is in
+// the characters that a dot matches.
 var (
 	derKey  = regexp.MustCompile(`\b(?:MII...IBAAK|MII...IBADAN|MHcCAQEE|MIGkAgEBBD|MIGHAgEAMB|MIG2AgEAMB|MC4CAQAwBQYDK2Vw)[A-Za-z0-9+/]*={0,2}`)
 	hexOnly = regexp.MustCompile(`^[0-9a-f]+$`)

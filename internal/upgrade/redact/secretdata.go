@@ -16,8 +16,8 @@ var (
 	appliedName = regexp.MustCompile(regexp.QuoteMeta(lastApplied) + `\\*["']?\s*[:=]\s*`)
 )
 
-// secretData finds the data of Secrets in a line: as JSON at any level of escaping, and as Go prints
-// a struct.
+// secretData finds the data of Secrets in a line: as JSON at any level of escaping, and as Go
+// prints a struct.
 func secretData(line string) []span {
 	found := objects(stringData, line)
 	if kindSecret.MatchString(line) {

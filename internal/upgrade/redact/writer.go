@@ -44,8 +44,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 }
 
 func (w *Writer) hold(part []byte) {
-	if room := maxLine - len(w.line); len(part) > room {
-		part, w.over = part[:room], true
+	if left := maxLine - len(w.line); len(part) > left {
+		part, w.over = part[:left], true
 	}
 	w.line = append(w.line, part...)
 }
@@ -64,7 +64,7 @@ func (w *Writer) Counts() Counts { return w.counts }
 func (w *Writer) flush(end string) error {
 	line := string(w.line)
 	if w.over {
-		// Whatever the cut has split ends the line.
+		// The line ends before the value that the cut has split.
 		line = line[:max(0, strings.LastIndexAny(line, " \t,;&"))]
 		end = cut + end
 	}

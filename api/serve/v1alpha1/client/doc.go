@@ -6,10 +6,13 @@
 //	})
 //	refit, err := client.NewClientWithResponses("https://refit.example.com:8443", authorize)
 //	...
-//	checked, err := refit.CreateCheckWithResponse(ctx, &client.CreateCheckParams{Prefer: "wait=60"}, spec)
+//	wait := &client.CreateCheckParams{Prefer: "wait=60"}
+//	checked, err := refit.CreateCheckWithResponse(ctx, wait, spec)
 //	...
-//	plan := checked.JSON200.Report.Plan.Hash
-//	started, err := refit.StartOperationWithResponse(ctx, &client.StartOperationParams{IdempotencyKey: run}, client.OperationStart{Spec: spec, Plan: plan})
+//	once := &client.StartOperationParams{IdempotencyKey: run}
+//	start := client.OperationStart{Spec: spec, Plan: checked.JSON200.Report.Plan.Hash}
+//	started, err := refit.StartOperationWithResponse(ctx, once, start)
 //
-// Answers other than those of a field such as JSON200 have a Problem in ApplicationProblemJSONDefault.
+// Answers other than those of a field such as JSON200 have a Problem in
+// ApplicationProblemJSONDefault.
 package client

@@ -26,7 +26,7 @@ type Host struct {
 }
 
 // ReadHost reads the archive of a host. It does not trust the host: only known paths of regular
-// files are accepted, up to a size. What was read before an error is returned with it.
+// files are accepted, up to a size. The parts before an error are returned with it.
 func ReadHost(from io.Reader, limit int64) (Host, error) {
 	out := Host{Files: map[string][]byte{}}
 	compressed, err := gzip.NewReader(from)

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A stream begins and ends with these lines. A program that prints something else is no host part.
+// A stream begins and ends with these lines. The output of anything else is no part of a host.
 const (
 	streamBegin = "refit-support-bundle 1"
 	streamEnd   = "end "
@@ -30,10 +30,10 @@ var ErrNoStream = errors.New("the log is not a support bundle")
 
 // StreamWriter writes an archive as lines of text.
 type StreamWriter struct {
-	to     *bufio.Writer
-	digest hash.Hash
-	line   []byte
-	begun  bool
+	to      *bufio.Writer
+	digest  hash.Hash
+	line    []byte
+	started bool
 }
 
 // NewStreamWriter returns a StreamWriter. Close it: a stream without its end is not accepted.
@@ -53,9 +53,9 @@ func (s *StreamWriter) Write(p []byte) (int, error) {
 }
 
 func (s *StreamWriter) begin() {
-	if !s.begun {
+	if !s.started {
 		_, _ = s.to.WriteString(streamBegin + "\n")
-		s.begun = true
+		s.started = true
 	}
 }
 
@@ -73,7 +73,7 @@ func (s *StreamWriter) Close() error {
 	return s.to.Flush()
 }
 
-// ReadStream returns the archive of a stream. What was read before an error is returned with it.
+// ReadStream returns the archive of a stream. The part before an error is returned with it.
 func ReadStream(from io.Reader, limit int64) ([]byte, error) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 16<<10), 64<<10)

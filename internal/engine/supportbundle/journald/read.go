@@ -70,8 +70,8 @@ const maxDamaged = 10_000
 // errTooDamaged is why the rest of a file is not read.
 var errTooDamaged = errors.New("too many damaged objects")
 
-// Read reports the entries of a file in its order. It returns an error if the file cannot be read at
-// all, if the context ended, or that of report.
+// Read reports the entries of a file in its order. It returns an error if the file cannot be read
+// at all, if the context ended, or that of report.
 func Read(ctx context.Context, from io.ReaderAt, size int64, filter Filter, report func(Entry) error) (Problems, error) {
 	r := &reader{
 		file: file{from: from, size: uint64(max(0, size)), blocks: map[uint64][]byte{}}, filter: filter, report: report,
