@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +28,9 @@ const (
 	// maxBytes is the size at which a log is continued in another file. One old file is kept.
 	maxBytes = 16 << 20
 	maxLine  = 64 << 10
+	// maxField is the maximum length of a field that callers choose. Longer ones are cut off: an
+	// entry must not be lost because of its content.
+	maxField = 1 << 10
 )
 
 // Entry is what somebody did, or was refused.
@@ -78,9 +82,14 @@ func Open(directory string, now func() time.Time) (*Log, error) {
 
 // resume verifies the chain and removes a line that was not written to its end.
 func (l *Log) resume() error {
-	complete, err := l.verify()
+	complete, err := l.verify(l.file)
 	if err != nil {
 		return err
+	}
+	if complete == 0 {
+		if err := l.resumeOld(); err != nil {
+			return err
+		}
 	}
 	if err := l.file.Truncate(complete); err != nil {
 		return err
@@ -92,9 +101,26 @@ func (l *Log) resume() error {
 	return durable.Sync(l.file)
 }
 
-// verify reads all lines, and returns the size of the complete ones.
-func (l *Log) verify() (complete int64, err error) {
-	reader := bufio.NewReaderSize(l.file, maxLine)
+// resumeOld continues the chain of the old file: a crash came between its rename and the first line
+// of the next one.
+func (l *Log) resumeOld() error {
+	old, err := os.Open(l.oldPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	_, err = l.verify(old)
+	return err
+}
+
+func (l *Log) oldPath() string { return l.path + ".1" }
+
+// verify reads all lines of a file, and returns the size of the complete ones.
+func (l *Log) verify(file io.Reader) (complete int64, err error) {
+	reader := bufio.NewReaderSize(file, maxLine)
 	for first := true; ; first = false {
 		line, err := reader.ReadSlice('\n')
 		if errors.Is(err, io.EOF) {
@@ -149,6 +175,7 @@ func (l *Log) Write(entry Entry) error {
 			return fmt.Errorf("cannot continue the audit log in another file: %w", err)
 		}
 	}
+	entry.User, entry.Object, entry.Detail = cut(entry.User), cut(entry.Object), cut(entry.Detail)
 	entry.Time, entry.Sequence, entry.Previous, entry.Hash = l.now().UTC(), l.sequence+1, l.last, ""
 	hash, err := hashOf(&entry)
 	if err != nil {
@@ -165,6 +192,15 @@ func (l *Log) Write(entry Entry) error {
 	return l.append(append(line, '\n'), hash)
 }
 
+// cut cuts off the end of a long field, and replaces bytes that are not UTF-8: JSON would replace
+// them, and the hash would not match.
+func cut(text string) string {
+	if len(text) > maxField {
+		text = text[:maxField] + "…"
+	}
+	return strings.ToValidUTF8(text, "�")
+}
+
 // append writes a line. One that cannot be written to its end is removed.
 func (l *Log) append(line []byte, hash string) error {
 	_, err := l.file.Write(line)
@@ -179,9 +215,9 @@ func (l *Log) append(line []byte, hash string) error {
 	return nil
 }
 
-// rotate continues the log in an empty file.
+// rotate continues the log in an empty file. It can be repeated after a failure.
 func (l *Log) rotate() error {
-	if err := durable.Rename(l.path, l.path+".1"); err != nil {
+	if err := durable.Rename(l.path, l.oldPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)

@@ -89,3 +89,64 @@ func TestAChangedLineBreaksTheChain(t *testing.T) {
 		})
 	}
 }
+
+// A crash between the rename of a full log and the first line of the next one must not begin
+// another chain: lines that are removed there would not show.
+func TestTheChainContinuesInAnotherFile(t *testing.T) {
+	for situation, exists := range map[string]bool{"before the file exists": false, "before its first line": true} {
+		t.Run(situation, func(t *testing.T) {
+			directory := t.TempDir()
+			write(t, open(t, directory), "pause", "resume")
+			path := filepath.Join(directory, "audit.jsonl")
+			if err := os.Rename(path, path+".1"); err != nil {
+				t.Fatal(err)
+			}
+			if exists {
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l := open(t, directory)
+			write(t, l, "abort")
+			if entries, broken := last(t, l); broken != nil || len(entries) != 1 || entries[0].Sequence != 3 || entries[0].Previous == "" {
+				t.Errorf("%+v, %v", entries, broken)
+			}
+		})
+	}
+}
+
+// A full log is continued even if the rotation failed once, as without file descriptors.
+func TestAFailedRotationIsRepeated(t *testing.T) {
+	directory := t.TempDir()
+	l := open(t, directory)
+	write(t, l, "pause")
+	path := filepath.Join(directory, "audit.jsonl")
+	if err := os.Rename(path, path+".1"); err != nil { // what a failed rotation leaves
+		t.Fatal(err)
+	}
+	if err := l.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, l, "abort")
+	if entries, broken := last(t, open(t, directory)); broken != nil || len(entries) != 1 || entries[0].Sequence != 2 {
+		t.Errorf("%+v, %v", entries, broken)
+	}
+}
+
+// What callers choose must neither prevent an entry nor break the chain.
+func TestAnyTextCanBeLogged(t *testing.T) {
+	for situation, text := range map[string]string{
+		"long": strings.Repeat("x", 1<<20), "control characters": strings.Repeat("\x00", 20<<10), "not UTF-8": "\xff\xfe", "cut in a character": strings.Repeat("ä", 1<<10)[1:],
+		"a line": "a\n{}",
+	} {
+		t.Run(situation, func(t *testing.T) {
+			directory := t.TempDir()
+			if err := open(t, directory).Write(audit.Entry{User: text, Action: "pause", Object: text, Detail: text}); err != nil {
+				t.Fatal(err)
+			}
+			if entries, broken := last(t, open(t, directory)); broken != nil || len(entries) != 1 {
+				t.Errorf("%d entries, %v", len(entries), broken)
+			}
+		})
+	}
+}
