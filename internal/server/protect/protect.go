@@ -18,13 +18,6 @@ import (
 	"github.com/refit-dev/refit/internal/server/problem"
 )
 
-// MaxBody is the maximum size of the body of a request, and MaxUpload that of a file: a
-// ClusterRelease has two envelopes of at most 256 KiB, as base64.
-const (
-	MaxBody   = 256 << 10
-	MaxUpload = 768 << 10
-)
-
 // ContentSecurityPolicy allows a page what it has from this server, and nothing else.
 const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -41,11 +34,21 @@ var headers = map[string]string{
 	"X-Frame-Options":              "DENY",
 }
 
+// timeouts are how long clients may take.
+type timeouts struct {
+	body  time.Duration // to send a body
+	piece time.Duration // to receive a piece of an answer
+}
+
 // Handler protects a handler. Hosts are the names and addresses that the server answers for,
 // without ports.
 func Handler(next http.Handler, hosts []string, log *slog.Logger) http.Handler {
+	return handler(next, hosts, log, timeouts{body: 10 * time.Second, piece: 30 * time.Second})
+}
+
+func handler(next http.Handler, hosts []string, log *slog.Logger, t timeouts) http.Handler {
 	for _, protect := range []func(http.Handler) http.Handler{
-		bodies, origins, allow(hosts), answers, recovered(log), identified, // the last is the first that a request passes
+		bodies(t.body), origins, allow(hosts), answers, recovered(log), identified, timed(t.piece), // the last is the first that a request passes
 	} {
 		next = protect(next)
 	}
@@ -127,41 +130,6 @@ func origins(next http.Handler) http.Handler {
 	}))
 	return protection.Handler(next)
 }
-
-// limits are the types of bodies, and their maximum sizes. A page of another site cannot send any
-// of them without the permission of this server.
-var limits = map[string]int64{"application/json": MaxBody, "application/merge-patch+json": MaxBody, "application/yaml": MaxUpload}
-
-// bodies limits the size of bodies, and the time in which one has to arrive.
-func bodies(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-		limit, known := limits[kind]
-		if !known {
-			limit = MaxBody
-		}
-		if r.ContentLength > limit {
-			problem.Write(w, r, problem.Newf(http.StatusRequestEntityTooLarge, problem.TooLarge, "The body of the request is larger than %d KiB.", limit>>10))
-			return
-		}
-		if r.ContentLength != 0 && !known {
-			problem.Write(w, r, problem.New(http.StatusUnsupportedMediaType, problem.UnsupportedMedia, "The body of the request is not JSON.").
-				With("Set the header Content-Type: application/json"))
-			return
-		}
-		if r.ContentLength != 0 {
-			r.Body = http.MaxBytesReader(w, r.Body, limit)
-			control := http.NewResponseController(w)
-			if control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil {
-				defer func() { _ = control.SetReadDeadline(time.Time{}) }()
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// bodyTimeout is how long a body may take to arrive.
-const bodyTimeout = 10 * time.Second
 
 // Remote is the address of a client, without its port.
 func Remote(ctx context.Context) string {

@@ -1,0 +1,12 @@
+package protect
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// HandlerWithin protects a handler, for tests with clients that take longer than a timeout.
+func HandlerWithin(next http.Handler, timeout time.Duration) http.Handler {
+	return handler(next, []string{"127.0.0.1"}, slog.New(slog.DiscardHandler), timeouts{body: timeout, piece: timeout})
+}
