@@ -188,6 +188,11 @@ func (s *Server) checkProblem(err error) *problem.Error {
 		return problem.Newf(http.StatusGatewayTimeout, problem.CheckTimeout, "%s.", sentence(err)).
 			With("Retry once the API server is less busy, or run `refit check` with a longer --timeout")
 	}
+	if panicked, is := errors.AsType[*checks.PanicError](err); is {
+		s.log.Error("a check panicked", "cause", panicked.Cause, "stack", panicked.Stack)
+		return problem.New(http.StatusBadGateway, problem.CheckFailed, "The check failed because of a fault in Refit.").
+			With("Report the fault with the log of the server")
+	}
 	if p := s.problemOf(err); p.Code != problem.Internal {
 		return p
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +31,12 @@ var ErrBusy = errors.New("too many checks are running")
 
 // ErrTimeout is the cause of a check that has exceeded its deadline.
 var ErrTimeout = errors.New("the check has exceeded its deadline")
+
+// PanicError is the error of a check that panicked.
+type PanicError struct{ Cause, Stack string }
+
+// Error implements error.
+func (e *PanicError) Error() string { return "the check panicked: " + e.Cause }
 
 // Check is a copy of the state of a check.
 type Check struct {
@@ -127,7 +135,7 @@ func (r *Registry) start(owner string, spec refitv1alpha1.ClusterUpgradeSpec, ru
 func (r *Registry) run(e *entry, run Run) {
 	ctx, cancel := context.WithTimeoutCause(r.base, deadline, ErrTimeout)
 	defer cancel()
-	report, err := run(ctx, func(part string) {
+	report, err := recovered(ctx, run, func(part string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		e.Part = part
@@ -140,6 +148,17 @@ func (r *Registry) run(e *entry, run Run) {
 	r.mu.Unlock()
 	<-r.slots
 	close(e.done)
+}
+
+// recovered calls a function. Its panic would end the server, which could not report an outage any
+// more.
+func recovered(ctx context.Context, run Run, part func(string)) (report *cliv1alpha1.Report, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			report, err = nil, &PanicError{Cause: fmt.Sprint(cause), Stack: string(debug.Stack())}
+		}
+	}()
+	return run(ctx, part)
 }
 
 // forget drops the checks that have expired, and the oldest complete ones where there are too many,

@@ -110,3 +110,16 @@ func TestChecksEndWithTheRegistry(t *testing.T) {
 		t.Error("a check starts after the end")
 	}
 }
+
+func TestACheckThatPanicsFails(t *testing.T) {
+	r := New(time.Now)
+	defer r.Close()
+	c := start(t, r, "kim", func(context.Context, func(string)) (*cliv1alpha1.Report, error) { panic("no plan") })
+	got, _ := r.Wait(t.Context(), "kim", c.ID)
+	if panicked, is := errors.AsType[*PanicError](got.Err); !is || panicked.Cause != "no plan" || panicked.Stack == "" {
+		t.Errorf("the check is %+v", got)
+	}
+	if got, _ = r.Wait(t.Context(), "kim", start(t, r, "kim", report).ID); got.Report == nil {
+		t.Errorf("the next check is %+v", got)
+	}
+}
