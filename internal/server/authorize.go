@@ -25,7 +25,7 @@ const (
 	requestsAtOnce    = 60
 	signInsPerMinute  = 5
 
-	// reviewInterval is the time between two reviews of a caller who follows events.
+	// reviewInterval is the time between two reviews of a caller who follows events or waits.
 	reviewInterval = time.Minute
 )
 
@@ -60,13 +60,39 @@ func (s *Server) authorize(next api.StrictHandlerFunc, operationID string) api.S
 		c := &caller{permission: needed}
 		ctx = context.WithValue(ctx, callerKey{}, c)
 		answer, err := s.handle(ctx, c, w, r, request, next)
-		if needed.writes || needed.audited {
+		if err != nil && c.User.Name == "" {
+			err = s.toNobody(err)
+		}
+		if needed.recorded(c, err) {
 			if logged := s.record(ctx, c, operationID, r.PathValue("name"), err); logged != nil {
 				return nil, logged
 			}
 		}
 		return answer, err
 	}
+}
+
+// toNobody returns the error for a caller who is not known: an outage without its reason, which
+// names hosts.
+func (s *Server) toNobody(err error) error {
+	p := s.problemOf(err)
+	if p.Code != problem.APIUnreachable {
+		return err
+	}
+	out := problem.New(http.StatusServiceUnavailable, problem.APIUnreachable, "The API server is unreachable, and only it can review a token.").
+		With("Retry once the API server is reachable").After(p.RetryAfter)
+	out.Since = p.Since
+	return out
+}
+
+// recorded reports whether a request is in the audit log. Requests without a user and those beyond
+// the limits are not, except for sign-ins: anybody could fill the log with them.
+func (p *permission) recorded(c *caller, err error) bool {
+	limited := false
+	if is, ok := errors.AsType[*problem.Error](err); ok {
+		limited = is.Code == problem.RateLimited
+	}
+	return (p.writes || p.audited) && !limited && (p.public || c.User.Name != "")
 }
 
 func (s *Server) handle(ctx context.Context, c *caller, w http.ResponseWriter, r *http.Request, request any, next api.StrictHandlerFunc) (any, error) {
@@ -119,7 +145,7 @@ func (s *Server) limit(limits *protect.Limits, client string) error {
 	return nil
 }
 
-// mayContinue repeats the review of a caller who follows events.
+// mayContinue repeats the review of a caller who follows events or waits.
 func (s *Server) mayContinue(ctx context.Context) error {
 	c := callerOf(ctx)
 	if err := s.gate.Repeat(ctx, c.Principal); err != nil {
@@ -128,8 +154,8 @@ func (s *Server) mayContinue(ctx context.Context) error {
 	return s.unlessUnreachable(s.gate.Allow(ctx, c.Principal, c.permission.needs...))
 }
 
-// unlessUnreachable drops the error of a review without an answer: the caller follows events, so it
-// was admitted.
+// unlessUnreachable drops the error of a review without an answer: the caller stays, so it was
+// admitted.
 func (s *Server) unlessUnreachable(err error) error {
 	if errors.Is(err, access.ErrUnreachable) {
 		return nil

@@ -44,7 +44,10 @@ const wait = 20 * time.Second
 type bed struct {
 	*server.Server
 	objects client.WithWatch
-	down    *atomic.Bool // whether the API server answers nothing
+	down    *atomic.Bool  // whether the API server answers nothing
+	hung    *atomic.Bool  // whether it does not even refuse
+	revoked *atomic.Bool  // whether it rejects all tokens
+	ahead   *atomic.Int64 // how far the server's clock is ahead
 	url     string
 	client  *http.Client
 	dir     string
@@ -69,22 +72,27 @@ func (b *bed) admin(t *testing.T) string {
 	return b.signIn(t, api.SignIn{Code: b.NewCode()})
 }
 
-// review answers reviews as an API server does, and fails everything while it is down.
-func review(down *atomic.Bool) interceptor.Funcs {
-	refused := func() error {
-		if down.Load() {
+// review answers reviews as an API server does, fails everything while it is down, and answers
+// nothing while it hangs.
+func (b *bed) review() interceptor.Funcs {
+	refused := func(ctx context.Context) error {
+		if b.hung.Load() {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if b.down.Load() {
 			return &net.OpError{Op: "dial", Err: io.EOF}
 		}
 		return nil
 	}
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			if err := refused(); err != nil {
+			if err := refused(ctx); err != nil {
 				return err
 			}
 			switch r := object.(type) {
 			case *authenticationv1.TokenReview:
-				r.Status.Authenticated = strings.HasPrefix(r.Spec.Token, "viewer") || r.Spec.Token == "approver" || r.Spec.Token == "nobody"
+				r.Status.Authenticated = !b.revoked.Load() && (strings.HasPrefix(r.Spec.Token, "viewer") || r.Spec.Token == "approver" || r.Spec.Token == "nobody")
 				r.Status.User.Username = r.Spec.Token
 				return nil
 			case *authenticationv1.SelfSubjectReview:
@@ -97,13 +105,13 @@ func review(down *atomic.Bool) interceptor.Funcs {
 			return c.Create(ctx, object, options...)
 		},
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-			if err := refused(); err != nil {
+			if err := refused(ctx); err != nil {
 				return err
 			}
 			return c.Get(ctx, key, object, options...)
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			if err := refused(); err != nil {
+			if err := refused(ctx); err != nil {
 				return err
 			}
 			return c.List(ctx, list, options...)
@@ -120,10 +128,11 @@ func newBed(t *testing.T, objects ...client.Object) *bed {
 // start.
 func startBed(t *testing.T, objects client.WithWatch, directory string, down bool) *bed {
 	t.Helper()
-	b := &bed{objects: objects, down: &atomic.Bool{}, dir: directory, socket: filepath.Join(shortDirectory(t), "agent.sock")}
+	b := &bed{objects: objects, down: &atomic.Bool{}, hung: &atomic.Bool{}, revoked: &atomic.Bool{}, ahead: &atomic.Int64{}, dir: directory, socket: filepath.Join(shortDirectory(t), "agent.sock")}
 	b.down.Store(down)
 	own := &operations.Cluster{
-		Client: interceptor.NewClient(objects, review(b.down)), Name: "prod", Command: "refit", Now: time.Now,
+		Client: interceptor.NewClient(objects, b.review()), Name: "prod", Command: "refit",
+		Now:        func() time.Time { return time.Now().Add(time.Duration(b.ahead.Load())) },
 		Controller: client.ObjectKey{Namespace: "refit-system", Name: "refit-controller"},
 	}
 	var err error

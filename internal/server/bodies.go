@@ -18,9 +18,10 @@ import (
 // bodies are the types of the bodies that must not have other fields: a misspelled maxUnavailable
 // must not be ignored.
 var bodies = map[string]func() any{
-	"POST /api/v1alpha1/checks":             func() any { return &api.ClusterUpgradeSpec{} },
-	"POST /api/v1alpha1/operations":         func() any { return &api.OperationStart{} },
-	"PATCH /api/v1alpha1/operations/{name}": func() any { return &api.OperationPatch{} },
+	"POST /api/v1alpha1/checks":                    func() any { return &api.ClusterUpgradeSpec{} },
+	"POST /api/v1alpha1/operations":                func() any { return &api.OperationStart{} },
+	"PATCH /api/v1alpha1/operations/{name}":        func() any { return &api.OperationPatch{} },
+	"POST /api/v1alpha1/operations/{name}/approve": func() any { return &api.Approval{} },
 }
 
 // strictBodies rejects bodies with unknown or duplicate fields, and those of another type.

@@ -79,7 +79,7 @@ func (f *follower) follow() error {
 	if err != nil {
 		return err
 	}
-	heartbeat, review := time.NewTicker(heartbeatInterval), time.NewTicker(reviewInterval)
+	heartbeat, review := time.NewTicker(heartbeatInterval), time.NewTicker(f.server.reviewInterval)
 	defer heartbeat.Stop()
 	defer review.Stop()
 	for {

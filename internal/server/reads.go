@@ -142,7 +142,11 @@ func find(c *operations.Copy, name string) (*refitv1alpha1.ClusterUpgrade, error
 	if u := c.Operations[name]; u != nil {
 		return u, nil
 	}
-	return nil, problem.Newf(http.StatusNotFound, problem.NotFound, "There is no upgrade %s.", name).With("GET /api/v1alpha1/operations lists the upgrades")
+	return nil, noUpgrade(name)
+}
+
+func noUpgrade(name string) error {
+	return problem.Newf(http.StatusNotFound, problem.NotFound, "There is no upgrade %s.", name).With("GET /api/v1alpha1/operations lists the upgrades")
 }
 
 // GetOperation answers with the progress of an upgrade, once it has ended if the client waits for
@@ -159,7 +163,8 @@ func (s *Server) GetOperation(ctx context.Context, request api.GetOperationReque
 		}
 		defer leave()
 	}
-	expired := time.After(wait)
+	expired, review := time.After(wait), time.NewTicker(s.reviewInterval)
+	defer review.Stop()
 	for {
 		_, more, _ := s.ring.After(s.ring.Last()) // before the read, so that no change is missed
 		var out api.GetOperation200JSONResponse
@@ -176,6 +181,10 @@ func (s *Server) GetOperation(ctx context.Context, request api.GetOperationReque
 		}
 		select {
 		case <-more:
+		case <-review.C:
+			if err := s.mayContinue(ctx); err != nil {
+				return nil, err
+			}
 		case <-expired:
 			wait = 0
 		case <-s.ending:

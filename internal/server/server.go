@@ -34,6 +34,11 @@ const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 32 << 10
+	// pingInterval is the time after which the server checks a connection that sends nothing, and
+	// pieceTimeout how long a connection may accept nothing. They are for HTTP/2: protect has the
+	// deadlines of requests, which end streams only.
+	pingInterval = 15 * time.Second
+	pieceTimeout = 30 * time.Second
 	// shutdownTimeout is how long requests in progress may take once the server ends.
 	shutdownTimeout = 5 * time.Second
 	// saveInterval is the time between two writes of the last known state while it changes, and
@@ -86,6 +91,7 @@ type Server struct {
 
 	requests, signIns *protect.Limits
 	streams           atomic.Int64
+	reviewInterval    time.Duration // of callers who stay
 	ending            chan struct{} // closed when the server ends
 	end               sync.Once
 
@@ -111,7 +117,7 @@ func New(options Options) (*Server, error) {
 		file:      &lastknown.File{Directory: options.Directory, Cluster: options.Cluster.Name, Server: options.Config.Host},
 		documents: &documents{cluster: options.Cluster.Name, command: options.Cluster.Command, now: options.Cluster.Now, local: local},
 		requests:  protect.NewLimits(requestsPerSecond, requestsAtOnce), signIns: protect.NewLimits(signInsPerMinute/60.0, signInsPerMinute),
-		ending:  make(chan struct{}),
+		ending: make(chan struct{}), reviewInterval: reviewInterval,
 		observe: observeCluster, checks: checks.New(options.Cluster.Now), starts: keyLocks{held: map[string]chan struct{}{}},
 	}
 	if options.Observe != nil {
@@ -119,7 +125,7 @@ func New(options Options) (*Server, error) {
 	}
 	s.ring = stream.New(s.boot)
 	s.publisher = newPublisher(s.documents, s.ring)
-	s.gate = access.NewGate(&access.Reviews{Client: options.Cluster.Client}, options.Cluster.Now, operations.Unanswered)
+	s.gate = access.NewGate(&reviews{Reviews: access.Reviews{Client: options.Cluster.Client}, unreachable: s.isUnreachable}, options.Cluster.Now, operations.Unanswered)
 	sessions := &sessionfile.File{Directory: options.Directory, Server: options.Config.Host}
 	if err := s.gate.KeepSessions(sessions, func(err error) { s.log.Warn("a session ends with this server", "error", err) }); err != nil {
 		s.log.Warn("the sessions of the last server are ignored", "error", err)
@@ -205,6 +211,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 	background.Go(func() { s.keep(running) })
 	listening := &http.Server{
 		Handler: s.handler, TLSConfig: config, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		HTTP2:    &http.HTTP2Config{SendPingTimeout: pingInterval, WriteByteTimeout: pieceTimeout},
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)

@@ -87,6 +87,9 @@ func (s *Server) current(ctx context.Context, name, verb string) (*operations.Cl
 	if err != nil {
 		return nil, verbs.Operation{}, err
 	}
+	if request.ValidateName(name) != nil { // a client of Kubernetes would fail
+		return nil, verbs.Operation{}, noUpgrade(name)
+	}
 	u := &refitv1alpha1.ClusterUpgrade{}
 	if err := cluster.Client.Get(ctx, client.ObjectKey{Name: name}, u); err != nil {
 		return nil, verbs.Operation{}, err
