@@ -17,6 +17,7 @@ export default function SignInPage() {
   const cache = useQueryClient()
   const from = pageBefore(useLocation().state)
   const proceed = () => {
+    codeSignIn.set({ state: 'none' }) // a code that failed does not require another sign-in
     void cache.invalidateQueries()
     void navigate(from, { replace: true })
   }
