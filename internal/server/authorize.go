@@ -36,6 +36,7 @@ const cookieName = "__Host-refit"
 type caller struct {
 	access.Principal
 	permission permission
+	object     string // for the audit log, if the path does not name it
 	detail     string // for the audit log
 }
 
@@ -64,7 +65,7 @@ func (s *Server) authorize(next api.StrictHandlerFunc, operationID string) api.S
 			err = s.toNobody(err)
 		}
 		if needed.recorded(c, err) {
-			if logged := s.record(ctx, c, operationID, r.PathValue("name"), err); logged != nil {
+			if logged := s.record(ctx, c, operationID, cmp.Or(r.PathValue("name"), c.object), err); logged != nil {
 				return nil, logged
 			}
 		}

@@ -47,7 +47,7 @@ func (d *documents) state(c *operations.Copy) *api.State {
 	all := c.Sorted()
 	out := &api.State{
 		Cluster: d.cluster, APIServer: d.apiServer(c), Agent: d.agent(c), Operations: len(all), Leader: c.Leader,
-		Releases: d.releases(c, all), Nodes: summary(c), Unread: []api.Unread{},
+		Releases: d.releases(c, all), Nodes: summary(c), Unread: []api.Unread{}, NotInstalled: c.NotInstalled,
 	}
 	out.Source, out.ObservedAt = observed(c)
 	if u := operations.ActiveOrLast(all); u != nil {

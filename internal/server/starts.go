@@ -75,7 +75,7 @@ func (s *Server) StartOperation(ctx context.Context, r api.StartOperationRequest
 	if !created {
 		return s.startedBefore(ctx, start, u)
 	}
-	start.caller.detail = u.Name + " " + start.plan
+	start.caller.object, start.caller.detail = u.Name, start.plan
 	out, err := s.started(ctx, start, u)
 	if note != "" {
 		out.Notes = append(out.Notes, note)
@@ -185,7 +185,7 @@ func startProblem(err error) error {
 }
 
 func (s *Server) startedBefore(ctx context.Context, start *starting, u *refitv1alpha1.ClusterUpgrade) (api.StartOperationResponseObject, error) {
-	start.caller.detail = u.Name + " exists"
+	start.caller.object, start.caller.detail = u.Name, start.plan+" exists"
 	out, err := s.started(ctx, start, u)
 	return api.StartOperation200JSONResponse{Body: out, Headers: api.StartOperation200ResponseHeaders{ETag: specETag(u), Location: operationPath(u)}}, err
 }

@@ -1,8 +1,8 @@
 package server_test
 
 import (
-	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -99,7 +99,8 @@ func TestAStartHappensOnce(t *testing.T) {
 		t.Errorf("no plan: %d %s", answer.StatusCode, body)
 	}
 	entries := get[api.AuditList](t, b, "/api/v1alpha1/audit", "approver")
-	if !strings.Contains(fmt.Sprint(entries.Entries), "StartOperation") {
+	started := func(e api.AuditEntry) bool { return e.Action == "StartOperation" && e.Object == "to-v1-36-3" && e.Detail == plan }
+	if !slices.ContainsFunc(entries.Entries, started) {
 		t.Errorf("the audit log is %+v", entries)
 	}
 }

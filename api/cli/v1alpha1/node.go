@@ -7,7 +7,12 @@ type NodeRow struct {
 	Node         string `json:"node"`
 	ControlPlane bool   `json:"controlPlane"`
 	Kubelet      string `json:"kubelet,omitempty"` // its version
-	Ready        bool   `json:"ready"`
+	// From is the version before the upgrade of a node that the upgrade has changed. It is empty
+	// where nodes had different versions.
+	From string `json:"from,omitempty"`
+	// RolledBack is true if the upgrade of the node failed, and it is healthy at its old version.
+	RolledBack bool `json:"rolledBack,omitempty"`
+	Ready      bool `json:"ready"`
 	// Cordon is empty, CordonRefit or CordonOther.
 	Cordon string `json:"cordon,omitempty"`
 	// Agent is the version of the agent, empty if there is none.

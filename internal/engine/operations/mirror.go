@@ -43,7 +43,9 @@ type Copy struct {
 	Leader string
 	// Gaps are the parts that the API server refuses to list, by name, with its answer.
 	Gaps map[string]string
-	API  APILink
+	// NotInstalled is true if the cluster has no CRDs of Refit.
+	NotInstalled bool
+	API          APILink
 }
 
 // APILink is the state of the connection to the API server.
@@ -232,6 +234,6 @@ func (c *Copy) Sorted() []refitv1alpha1.ClusterUpgrade {
 func (c *Copy) Clone() Copy {
 	return Copy{
 		Operations: maps.Clone(c.Operations), Orders: maps.Clone(c.Orders), Reports: maps.Clone(c.Reports), Nodes: maps.Clone(c.Nodes),
-		Releases: maps.Clone(c.Releases), Gaps: maps.Clone(c.Gaps), Leader: c.Leader, API: c.API,
+		Releases: maps.Clone(c.Releases), Gaps: maps.Clone(c.Gaps), Leader: c.Leader, NotInstalled: c.NotInstalled, API: c.API,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
@@ -20,6 +21,8 @@ const (
 
 // NodeFacts are the facts of a Node that a copy keeps.
 type NodeFacts = progress.Node
+
+const partUpgrades = "ClusterUpgrades"
 
 // part is a kind of objects that a Mirror copies.
 type part struct {
@@ -41,7 +44,7 @@ type part struct {
 // parts is everything that a Mirror copies.
 var parts = []part{
 	{
-		name: "ClusterUpgrades", list: func() client.ObjectList { return &refitv1alpha1.ClusterUpgradeList{} }, perPage: operationsPerPage,
+		name: partUpgrades, list: func() client.ObjectList { return &refitv1alpha1.ClusterUpgradeList{} }, perPage: operationsPerPage,
 		put: func(_ *Mirror, c *Copy, object client.Object) {
 			if u, ok := object.(*refitv1alpha1.ClusterUpgrade); ok {
 				c.Operations[u.Name] = slim(u)
@@ -155,6 +158,7 @@ func (m *Mirror) copied(p *part) *copied {
 					p.changed(changes, name)
 				}
 				p.take(c, &from)
+				p.found(c, changes, true)
 				m.listed(c, changes, p.name, "", read)
 			})
 		},
@@ -174,6 +178,7 @@ func (m *Mirror) copied(p *part) *copied {
 					c.API.failed(at, err, changes)
 					return
 				}
+				p.found(c, changes, !apierrors.IsNotFound(err))
 				m.listed(c, changes, p.name, err.Error(), at)
 			})
 		},
@@ -181,6 +186,16 @@ func (m *Mirror) copied(p *part) *copied {
 			m.update(func(*Copy, *Changes) { m.current[p.name] = false })
 		},
 	}
+}
+
+// found records whether the API server knows the kind of a part. The CRDs of Refit are installed
+// together, so that one of them decides.
+func (p *part) found(c *Copy, changes *Changes, found bool) {
+	if p.name != partUpgrades {
+		return
+	}
+	changes.API = changes.API || c.NotInstalled == found
+	c.NotInstalled = !found
 }
 
 // listed records that the API server has answered the list of a part, or refused it. The caller

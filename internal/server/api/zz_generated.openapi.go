@@ -691,8 +691,11 @@ type State struct {
 	Leader string `json:"leader,omitempty,omitzero"`
 
 	// Nodes NodeSummary counts the nodes of the cluster.
-	Nodes      NodeSummary `json:"nodes"`
-	ObservedAt time.Time   `json:"observedAt"`
+	Nodes NodeSummary `json:"nodes"`
+
+	// NotInstalled The cluster has no CRDs of Refit: there are no upgrades, and none can start
+	NotInstalled bool      `json:"notInstalled,omitempty,omitzero"`
+	ObservedAt   time.Time `json:"observedAt"`
 
 	// Operation Operation is the progress of an upgrade: the result of `refit status`, and a line for each change that `refit watch` and `refit upgrade` print with -o json.
 	Operation Operation `json:"operation,omitempty,omitzero"`

@@ -43,6 +43,9 @@ func NewExplanation(clusterName, command string, k Known) *cliv1alpha1.Explanati
 	if w := requiredAction(&k); w != nil && e.Remedy == "" {
 		e.Message, e.Remedy = strings.TrimSpace(fmt.Sprintf("%s %s", e.Message, stop(w.Message))), w.Remedy
 	}
+	if k.Operation != nil && k.Operation.HasEnded() {
+		e.Remedy = withoutRetry(strings.ReplaceAll(e.Remedy, command+" retry`", "refit retry`"))
+	}
 	if !e.Host.Ready && e.Remedy == "" {
 		e.Remedy = fmt.Sprintf("Check why the node is not ready: `kubectl describe node %s`, and on the node `journalctl -u kubelet -u refit-agent`", e.Node)
 	}
@@ -81,7 +84,7 @@ func idle(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	case u.HasEnded() && !ours(k):
 		e.State, e.Message = cliv1alpha1.StateIdle,
 			fmt.Sprintf("No upgrade is in progress; the last one, %s, did not include the node and is %s.", u.Name, u.Status.Phase)
-	case u.HasEnded() && (k.Order.Status.Error == nil || u.Status.Phase == refitv1alpha1.PhaseSucceeded):
+	case u.HasEnded() && (k.Order.Status.Error == nil && !notDrained(k.Order) || u.Status.Phase == refitv1alpha1.PhaseSucceeded):
 		e.State, e.Message = cliv1alpha1.StateIdle, fmt.Sprintf("No upgrade is in progress; the last one, %s, is %s.", u.Name, u.Status.Phase)
 	default:
 		return false
@@ -90,6 +93,12 @@ func idle(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 		e.Remedy = fmt.Sprintf("Install the agent with `%s install`", command)
 	}
 	return true
+}
+
+// notDrained reports whether the drain of the newest order ended without success.
+func notDrained(order *refitv1alpha1.NodeUpgrade) bool {
+	drain := order.Status.Drain
+	return drain != nil && drain.Sequence == order.Spec.Sequence && (drain.Phase == refitv1alpha1.DrainSkipped || drain.Phase == refitv1alpha1.DrainFailed)
 }
 
 // ours reports whether the node's newest order belongs to the operation.

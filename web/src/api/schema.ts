@@ -675,6 +675,8 @@ export interface components {
             releases: components["schemas"]["ListedRelease"][];
             nodes: components["schemas"]["NodeSummary"];
             unread: components["schemas"]["Unread"][];
+            /** @description The cluster has no CRDs of Refit: there are no upgrades, and none can start */
+            notInstalled?: boolean;
         };
         /** @description ReleaseList is the list of ClusterReleases. */
         ReleaseList: {
@@ -1027,6 +1029,10 @@ export interface components {
             controlPlane: boolean;
             /** @description Its version */
             kubelet?: string;
+            /** @description From is the version before the upgrade of a node that the upgrade has changed. It is empty where nodes had different versions. */
+            from?: string;
+            /** @description RolledBack is true if the upgrade of the node failed, and it is healthy at its old version. */
+            rolledBack?: boolean;
             ready: boolean;
             /** @description Cordon is empty, CordonRefit or CordonOther. */
             cordon?: string;
