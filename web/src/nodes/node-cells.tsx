@@ -17,12 +17,16 @@ export function NodeCells({ row, asOf }: { row: NodeRow; asOf: number }) {
         <Link to={`/nodes/${encodeURIComponent(row.node)}`}>{row.node}</Link>
         {row.controlPlane && <> <span className="refit-muted">{t('nodes.controlPlane')}</span></>}
       </Td>
-      <Td dataLabel={t('nodes.column.state')}><NodeState state={row.state} compact /></Td>
+      <Td dataLabel={t('nodes.column.state')}>
+        <NodeState state={row.state} compact />
+        {row.rolledBack && <> <Label status="warning" isCompact>{t('nodes.rolledBack')}</Label></>}
+      </Td>
       <Td dataLabel={t('nodes.column.activity')} modifier="breakWord">
         {activity ? <>{activity} {row.since && <Elapsed since={row.since} asOf={asOf} />}</> : <span className="refit-muted">{row.message}</span>}
         {row.blockers ? <> <Label status="warning" isCompact>{t('activity.blocked', { count: row.blockers })}</Label></> : null}
       </Td>
       <Td dataLabel={t('nodes.column.version')}>
+        {row.from && row.from !== row.kubelet && <span className="refit-muted">{row.from} → </span>}
         {row.kubelet ?? t('unknown')}
         {!row.ready && <> <Label status="danger" isCompact>{t('nodes.notReady')}</Label></>}
         {row.cordon === 'Refit' && <> <span className="refit-muted">{t('nodes.cordonRefit')}</span></>}

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { Navigate, useSearchParams } from 'react-router'
 import { useTranslation } from 'react-i18next'
 import type { Check, ClusterUpgradeSpec, Report } from '../api/documents.ts'
-import { ProblemError, statusOf } from '../api/problem.ts'
+import { statusOf } from '../api/problem.ts'
 import { ProblemState } from '../components/problem-state.tsx'
 import { LinkButton } from '../components/link-button.tsx'
 import { Elapsed } from '../components/elapsed.tsx'
@@ -12,7 +12,7 @@ import { useNow } from '../live/clock.ts'
 import { refusalOfWrite } from '../writes/refusal.ts'
 import { useWriteSituation } from '../writes/use-write-situation.ts'
 import { WriteButton } from '../writes/write-button.tsx'
-import { startCheck, useCheck } from './checks.ts'
+import { failureOf, startCheck, useCheck } from './checks.ts'
 import { draftOf, specOf } from './draft.ts'
 import { currentDraft, keepDraft } from './draft-store.ts'
 import { stepPath, type Step } from './steps.ts'
@@ -62,11 +62,6 @@ function Running({ check }: { check: Check }) {
       </div>
     </div>
   )
-}
-
-function failureOf({ error, id }: Check): Error {
-  if (!error) return new Error()
-  return new ProblemError({ type: 'about:blank', title: error.code, requestId: id, ...error })
 }
 
 /** Checks the same upgrade again, and opens the new check. */

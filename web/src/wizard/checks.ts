@@ -1,6 +1,7 @@
 import { useQuery, type QueryClient } from '@tanstack/react-query'
 import { client, dataOf } from '../api/client.ts'
 import type { Check, ClusterUpgradeSpec } from '../api/documents.ts'
+import { ProblemError } from '../api/problem.ts'
 import { keys } from '../data/keys.ts'
 
 /** How long an answer about a running check waits for its end. Each answer has the part that is read. */
@@ -35,4 +36,10 @@ export function useManifest(id: string, enabled: boolean) {
       params: { path: { id } }, parseAs: 'text', signal,
     })),
   })
+}
+
+/** Why a check could not be completed. */
+export function failureOf({ error, id }: Check): Error {
+  if (!error) return new Error()
+  return new ProblemError({ type: 'about:blank', title: error.code, requestId: id, ...error })
 }

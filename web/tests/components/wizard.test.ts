@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { offersOf } from '../../src/pages/welcome/hops.ts'
 import { nameIn } from '../../src/pages/welcome/release-file.ts'
-import { differences, evictions, hasContent, outageOf } from '../../src/pages/plan/plan-facts.ts'
+import { evictions, hasContent, outageOf } from '../../src/pages/plan/plan-facts.ts'
+import { differences, outlineOf } from '../../src/approval/outline.ts'
 import { findingsBySection } from '../../src/pages/preflight/sections.ts'
 import { keyOf, patchOf, unblocksOf } from '../../src/unblock/options.ts'
 import { changedReport, reports } from '../documents/checks.ts'
@@ -49,7 +50,7 @@ test('a plan counts its evictions, and leaves out stages that do nothing', () =>
 
 test('a changed plan is compared with the reviewed one', () => {
   const [before, after] = [reports.plan.plan, changedReport().plan]
-  expect(before && after && differences(before, after)).toEqual({ added: ['worker-6'], removed: [], seconds: 75 })
+  expect(before && after && differences(outlineOf(before), outlineOf(after))).toEqual({ added: ['worker-6'], removed: [], seconds: 75, releases: false, components: false })
 })
 
 test('a pod that nothing recreates has a waiver; a PodDisruptionBudget has the policy of the pool', () => {

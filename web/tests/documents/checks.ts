@@ -3,6 +3,7 @@ import blocked from './reports/blocked.json' with { type: 'json' }
 import plan from './reports/plan.json' with { type: 'json' }
 import single from './reports/single.json' with { type: 'json' }
 import waived from './reports/waived.json' with { type: 'json' }
+import { changedHash } from './operation.ts'
 import { ago } from './time.ts'
 
 // What `refit plan -o json` prints for examples/snapshot.json, and for changes of it.
@@ -36,7 +37,7 @@ export function runningCheck(id = 'c-1', of: ClusterUpgradeSpec = spec): Check {
 export function changedReport(): Report {
   const changed = structuredClone(reports.plan)
   if (!changed.plan) throw new Error('the report has no plan')
-  changed.plan.hash = `sha256:${'ab'.repeat(32)}`
+  changed.plan.hash = changedHash
   changed.plan.estimate.seconds += 75
   const workers = changed.plan.stages.find(({ name }) => name === 'Workers')
   workers?.nodes?.push({ name: 'worker-6', pool: 'default', from: 'v1.35.4', drain: true, estimate: { seconds: 75, observed: false } })

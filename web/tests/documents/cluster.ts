@@ -71,3 +71,14 @@ export function unexpectedOutage(state: State): State {
     },
   }
 }
+
+/** A cluster without Refit. */
+export function withoutRefit(state: State): State {
+  const message = 'the server could not find the requested resource'
+  const rest = { ...state }
+  delete rest.leader
+  return {
+    ...rest, notInstalled: true, operations: 0, releases: [], nodes: { ...state.nodes, agents: 0 },
+    unread: ['ClusterReleases', 'ClusterUpgrades', 'NodeReports', 'NodeUpgrades'].map((part) => ({ part, message })),
+  }
+}

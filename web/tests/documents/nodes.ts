@@ -9,11 +9,12 @@ export function rowsOf(operation: Operation, count = operation.nodes.total): Nod
     const active = operation.active.find((one) => one.node === node)
     const done = active === undefined && i < operation.nodes.done
     const failed = operation.failures.some((failure) => failure.node === node)
+    const skipped = operation.ended && i >= names.length - operation.nodes.skipped
     return {
       node, controlPlane: i < 3, kubelet: done ? 'v1.36.3' : 'v1.35.4', ready: true, agent: 'v0.2.0',
-      state: failed ? 'Failed' : active ? 'Active' : done ? 'Done' : 'Waiting',
-      message: failed ? 'The node failed at swap-kubelet: the kubelet does not become healthy.'
-        : done ? 'The node is done.' : 'The node has prefetched everything and waits for its turn.',
+      ...stateOf(operation, { failed, skipped, done, active: active !== undefined }),
+      ...((done || failed) && { from: 'v1.35.4' }),
+      ...(failed && { rolledBack: true }),
       ...(active && { activity: active.activity, cordon: 'Refit' }),
       ...(active?.step && { step: active.step }),
       ...(active?.since && { since: active.since }),
@@ -21,6 +22,17 @@ export function rowsOf(operation: Operation, count = operation.nodes.total): Nod
       ...(active?.blockers && { blockers: active.blockers.length }),
     }
   })
+}
+
+/** The state of a node, as the server describes it. */
+function stateOf({ ended, name, phase }: Operation, node: { failed: boolean; skipped: boolean; done: boolean; active: boolean }): { state: string; message: string } {
+  if (node.failed) {
+    return { state: 'Failed', message: 'The node failed at swap-kubelet: the kubelet does not become healthy. It was rolled back to its old version and is healthy.' }
+  }
+  if (node.skipped) return { state: 'Skipped', message: "The node was not drained before the timeout and was skipped, as its pool's policy requires. It is uncordoned." }
+  if (ended) return { state: 'Idle', message: `No upgrade is in progress; the last one, ${name}, is ${phase}.` }
+  if (node.done) return { state: 'Done', message: 'The node is at v1.36.3.' }
+  return { state: node.active ? 'Active' : 'Waiting', message: 'The node has prefetched everything and waits for its turn.' }
 }
 
 function explanation(node: string): Explanation {

@@ -2,7 +2,10 @@ import type { Operation } from '../../src/api/documents.ts'
 import { ago } from './time.ts'
 
 const document = { apiVersion: 'cli.refit.dev/v1alpha1', kind: 'Operation' }
-export const planHash = 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'
+/** The plan of reports/plan.json. */
+export const planHash = 'sha256:3c78bf5e32bd5a1e9896a114c1b498235f28aca4af156a16bd1cc73afa94a0f8'
+/** The plan after a node has joined. */
+export const changedHash = `sha256:${'ab'.repeat(32)}`
 
 /** An operation on 3+2 nodes whose first control plane node is done. */
 export function running(): Operation {
@@ -72,10 +75,21 @@ export function drainBlocked(): Operation {
 
 export function awaitingApproval(): Operation {
   const operation = running()
+  delete operation.approvedPlan
+  const message = `Waiting for approval of plan ${planHash}`
   return {
-    ...operation, phase: 'AwaitingApproval', reason: 'ApprovalRequired', message: `Waiting for approval of plan ${planHash}`,
-    remedy: 'Review the plan, then run `refit approve`', proposedPlan: planHash, active: [],
+    ...operation, phase: 'AwaitingApproval', reason: 'ApprovalRequired', message, since: ago(120), waiting: [{ reason: 'ApprovalRequired', message, actionRequired: true }],
+    remedy: 'Review the plan, then run `refit approve`', active: [], leftSeconds: 0,
     stages: operation.stages.map((stage) => ({ ...stage, state: 'Pending', done: 0 })), nodes: { total: 5, done: 0, failed: 0, skipped: 0 },
+  }
+}
+
+/** A node joined after the plan was approved. */
+export function planChanged(): Operation {
+  const message = `The plan has changed and is now ${changedHash}`
+  return {
+    ...workersInProgress(), phase: 'AwaitingApproval', reason: 'PlanChanged', message, since: ago(90), active: [], leftSeconds: 0, proposedPlan: changedHash,
+    remedy: `Review the changed plan, then run \`refit approve to-v1-36-3 --plan ${changedHash}\``, waiting: [{ reason: 'PlanChanged', message, actionRequired: true }],
   }
 }
 
@@ -91,10 +105,23 @@ export function succeeded(): Operation {
   }
 }
 
+/** It changed the components of the cluster, and was aborted after the first one. */
+export function abortedComponents(): Operation {
+  const stages = [{ name: 'Components', kubernetes: 'v1.36.3', state: 'InProgress', total: 3, done: 1 }, { name: 'Verify', state: 'Pending', total: 0, done: 0 }]
+  return {
+    ...running(), phase: 'Aborted', ended: true, aborted: true, completionTime: ago(30), active: [], waiting: [], leftSeconds: 0, componentsOnly: true,
+    from: 'v1.36.3', components: { total: 3, done: 1 }, nodes: { total: 0, done: 0, failed: 0, skipped: 0 }, stages,
+    failures: [{ component: 'kueue', class: 'ManualInterventionRequired', message: 'the Deployment kueue-controller-manager does not become available', remedy: 'Check its pods: `kubectl -n kueue-system get pods`. Then start another upgrade' }],
+  }
+}
+
 /** It ended with a failed and a skipped worker. */
 export function aborted(): Operation {
+  const operation = stalled()
+  delete operation.reason
+  delete operation.remedy
   return {
-    ...stalled(), phase: 'Aborted', ended: true, aborted: true, completionTime: ago(30), active: [], waiting: [],
+    ...operation, phase: 'Aborted', ended: true, aborted: true, completionTime: ago(30), active: [], waiting: [],
     nodes: { total: 5, done: 3, failed: 1, skipped: 1 },
   }
 }

@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
-import { reports } from '../documents/checks.ts'
+import { changedReport, reports } from '../documents/checks.ts'
 import type { Replay } from '../server/replay.ts'
 import { overflowOf } from './overflow.ts'
 import { expect, test } from './fixture.ts'
@@ -38,6 +38,12 @@ async function plan(page: Page) {
   await expect(page.getByRole('link', { name: 'Download upgrade.yaml' })).toBeVisible()
 }
 
+async function showPlan(page: Page) {
+  await page.getByRole('button', { name: 'Show the plan' }).click()
+  await expect(page.getByRole('region', { name: 'Approval' }).getByText('v1.35.4 → v1.36.3')).toBeVisible()
+  await page.getByRole('region', { name: 'Approval' }).getByText('Stages', { exact: true }).click()
+}
+
 const pages: Case[] = [
   { name: 'sign in', scene: 'idle', path: '/sign-in' },
   { name: 'an idle cluster', scene: 'idle', path: '/' },
@@ -49,6 +55,17 @@ const pages: Case[] = [
   { name: 'an expected outage', scene: 'outageExpected', path: upgrade },
   { name: 'an unexpected outage', scene: 'outageUnexpected', path: upgrade },
   { name: 'a plan to approve', scene: 'awaitingApproval', path: upgrade },
+  { name: 'a plan to approve, shown', scene: 'awaitingApproval', path: upgrade, prepare: showPlan },
+  {
+    name: 'a changed plan to approve', scene: 'planChanged', path: upgrade,
+    prepare: async (page, { checks }) => {
+      checks.report = changedReport()
+      await showPlan(page)
+    },
+  },
+  { name: 'an aborted upgrade of components', scene: 'abortedComponents', path: upgrade },
+  { name: 'a cluster without Refit', scene: 'notInstalled', path: '/' },
+  { name: 'a new cluster', scene: 'fresh', path: '/' },
   { name: 'a viewer', scene: 'viewer', path: upgrade },
   { name: 'a failed node', scene: 'stalled', path: '/nodes/worker-1' },
   { name: 'a blocked node', scene: 'drainBlocked', path: '/nodes/worker-1' },

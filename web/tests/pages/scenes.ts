@@ -1,8 +1,8 @@
 import type { Operation, State } from '../../src/api/documents.ts'
-import { expectedOutage, history, manyHops, stateOf, unexpectedOutage } from '../documents/cluster.ts'
+import { expectedOutage, history, manyHops, stateOf, unexpectedOutage, withoutRefit } from '../documents/cluster.ts'
 import { audit } from '../documents/audit.ts'
 import { activeNode, blockedNode, failedNode, rowsOf } from '../documents/nodes.ts'
-import { aborted, awaitingApproval, drainBlocked, large, paused, running, stalled, succeeded } from '../documents/operation.ts'
+import { aborted, abortedComponents, awaitingApproval, drainBlocked, large, paused, planChanged, running, stalled, succeeded } from '../documents/operation.ts'
 import type { Scene } from '../server/replay.ts'
 
 function scene(operation: Operation | undefined, change: (state: State) => State = (state) => state): Scene {
@@ -18,9 +18,12 @@ export const scenes = {
   stalled: () => scene(stalled()),
   drainBlocked: () => scene(drainBlocked()),
   awaitingApproval: () => scene(awaitingApproval()),
+  awaitingApprovalOperator: () => ({ ...scene(awaitingApproval()), approver: false }),
+  planChanged: () => scene(planChanged()),
   paused: () => scene(paused()),
-  succeeded: () => scene(succeeded()),
+  succeeded: () => ({ ...scene(succeeded()), audit: audit() }),
   aborted: () => ({ ...scene(aborted()), audit: audit() }),
+  abortedComponents: () => ({ ...scene(abortedComponents()), rows: rowsOf(running(), 5) }),
   large: () => scene(large()),
   outageExpected: () => scene(running(), expectedOutage),
   outageUnexpected: () => scene(running(), unexpectedOutage),
@@ -29,5 +32,7 @@ export const scenes = {
   idleOperator: () => ({ ...scene(undefined), approver: false }),
   hops: () => scene(undefined, (state) => ({ ...state, releases: [...manyHops, ...state.releases] })),
   noReleases: () => scene(undefined, (state) => ({ ...state, releases: [] })),
+  fresh: () => ({ ...scene(undefined, (state) => ({ ...state, releases: [], operations: 0 })), history: [] }),
+  notInstalled: () => ({ ...scene(undefined, withoutRefit), history: [] }),
   idleOutage: () => scene(undefined, unexpectedOutage),
 } satisfies Record<string, () => Scene>

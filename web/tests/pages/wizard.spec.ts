@@ -21,7 +21,7 @@ async function review(page: Page, url: string) {
 test('from the cluster to a running upgrade with the keyboard alone', async ({ page, replay }) => {
   const { server, url } = await replay('idle')
   await page.goto(url)
-  await page.getByRole('link', { name: 'New upgrade' }).focus()
+  await page.getByRole('link', { name: 'Prepare an upgrade' }).focus()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1, name: 'Choose the version' })).toBeFocused()
   const next = page.getByRole('button', { name: 'Next: configuration' })
@@ -225,23 +225,4 @@ test('a blocked drain continues with another policy of its pool', async ({ page,
   await page.getByRole('button', { name: 'Change the upgrade' }).click()
   await expect(page.getByText('The plan changes, and needs approval.')).toBeVisible()
   expect(server.checks.patches).toEqual([{ etag: '"spec-1"', body: { pools: [{ name: 'default', drain: { onBlocked: 'Skip' } }] } }])
-})
-
-test('an approver approves the plan that is shown', async ({ page, replay }) => {
-  const { server, url } = await replay('awaitingApproval')
-  await page.goto(`${url}/operations/to-v1-36-3`)
-  await page.getByRole('button', { name: 'Approve this plan' }).click()
-  await expect(page.getByText('approve to-v1-36-3: accepted.')).toBeVisible()
-  expect(server.requests).toContain('POST /api/v1alpha1/operations/to-v1-36-3/approve')
-})
-
-test('an upgrade that has ended shows its result, what is left, and who changed it', async ({ page, replay }) => {
-  const { url } = await replay('aborted')
-  await page.goto(`${url}/operations/to-v1-36-3`)
-  await expect(page.getByRole('region', { name: 'Result' }).getByText('1 skipped')).toBeVisible()
-  await expect(page.getByText('Fix the failed nodes.')).toBeVisible()
-  await expect(page.getByText('refit support-bundle')).toBeVisible()
-  const audit = page.getByRole('region', { name: 'Audit log of this operation' })
-  await expect(audit.getByText('AbortOperation')).toBeVisible()
-  await expect(audit.getByText('PauseOperation')).toBeHidden()
 })

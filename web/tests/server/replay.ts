@@ -96,6 +96,7 @@ export class Replay {
     if (request.method !== 'GET' && request.method !== 'POST' || path[0] === 'checks' || (path[0] === 'operations' && path.length === 1 && request.method === 'POST')) {
       return void this.#write(request, path, response)
     }
+    if (request.method === 'POST' && path[2] === 'approve') return void this.#approve(request, path[1] ?? '', response)
     this.#document(request.method ?? 'GET', path, url, response)
   }
 
@@ -148,6 +149,18 @@ export class Replay {
     const explanation = explanations.find(({ node }) => node === name)
     if (kind === 'nodes' && explanation) return this.#json(response, { ...observed, explanation })
     this.#problem(response, 404, 'not-found', `There is no ${kind} ${name}.`)
+  }
+
+  /** Approves the plan that waits, and no other. The operation changes without an event if the answer is one of a stale plan. */
+  async #approve(request: IncomingMessage, name: string, response: ServerResponse) {
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    const { operation } = this.scene.state
+    const { plan } = JSON.parse(body) as { plan: string }
+    if (!operation || plan !== (operation.proposedPlan ?? operation.plan)) {
+      return this.#problem(response, 409, 'plan-changed', `The plan of ${name} is not the given one.`)
+    }
+    this.#verb('approve', name, response)
   }
 
   #verb(verb: string, name: string, response: ServerResponse) {

@@ -18,6 +18,7 @@ export function CurrentOperation({ state }: { state: State }) {
   const route = useRoute()
   const { asOf } = useFreshness(state)
   const { operation } = state
+  if (state.notInstalled) return <p>{t('cluster.noOperation')}</p>
   if (!operation) {
     return (
       <div className="refit-stack">
@@ -38,6 +39,7 @@ export function CurrentOperation({ state }: { state: State }) {
       <Failures operation={operation} allLink={`${page}?state=Failed#nodes`} />
       <Now answer={{ ...state, operation }} asOf={asOf} />
       {!operation.ended && operation.stages.length > 0 && <Stages stages={operation.stages} />}
+      {operation.phase === 'AwaitingApproval' && <div><LinkButton to={page} variant="primary">{t('cluster.approve')}</LinkButton></div>}
       {operation.ended && <div><LinkButton to={stepPath('welcome')}>{t('wizard.name')}</LinkButton></div>}
     </div>
   )

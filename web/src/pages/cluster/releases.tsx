@@ -1,11 +1,13 @@
 import { Label } from '@patternfly/react-core'
 import { useTranslation } from 'react-i18next'
-import type { ListedRelease } from '../../api/documents.ts'
+import type { State } from '../../api/documents.ts'
+import { CommandLine } from '../../components/command-line.tsx'
+import { addCommand } from './add-command.ts'
 
 /** The ClusterReleases that an upgrade can have as its target. */
-export function Releases({ releases }: { releases: ListedRelease[] }) {
+export function Releases({ state: { releases, nodes } }: { state: State }) {
   const { t } = useTranslation()
-  if (releases.length === 0) return <p>{t('cluster.noReleases')}</p>
+  if (releases.length === 0) return <p>{t('cluster.noReleases')} <CommandLine command={addCommand(nodes.versions)} /></p>
   return (
     <ul className="refit-releases">
       {releases.map((release) => (

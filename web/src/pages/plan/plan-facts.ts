@@ -32,13 +32,6 @@ export function hasContent({ nodes = [], components = [], estimate }: PlanStage)
   return nodes.length > 0 || components.length > 0 || estimate.seconds > 0
 }
 
-/** What is different in a plan that replaces another one. */
-export function differences(before: Plan, after: Plan): { added: string[]; removed: string[]; seconds: number } {
-  const nodes = (plan: Plan) => new Set(plan.stages.filter(hasOrder).flatMap((stage) => stage.nodes ?? []).map(({ name }) => name))
-  const [old, now] = [nodes(before), nodes(after)]
-  return { added: [...now].filter((name) => !old.has(name)), removed: [...old].filter((name) => !now.has(name)), seconds: after.estimate.seconds - before.estimate.seconds }
-}
-
 function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }

@@ -5,6 +5,7 @@ import { useLocation, useNavigate } from 'react-router'
 import { useTranslation } from 'react-i18next'
 import type { Check, Plan, Report } from '../../api/documents.ts'
 import { ProblemError } from '../../api/problem.ts'
+import { keepReviewed } from '../../approval/reviewed-plans.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { keys } from '../../data/keys.ts'
@@ -89,6 +90,7 @@ function useStart(check: Check) {
     onSuccess: ({ name, notes, waitsFor }) => {
       void cache.invalidateQueries({ queryKey: keys.operation(name) })
       void cache.invalidateQueries({ queryKey: keys.operations })
+      if (check.report?.plan) keepReviewed(check.report.plan)
       clearDraft()
       void navigate(`/operations/${encodeURIComponent(name)}`, { state: { started: { notes, waitsFor } } })
     },

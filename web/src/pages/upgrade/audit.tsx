@@ -6,9 +6,12 @@ import { client, dataOf } from '../../api/client.ts'
 import { Panel } from '../../components/panel.tsx'
 import { keys } from '../../data/keys.ts'
 import { moment } from '../../format/moment.ts'
+import en from '../../i18n/en.json'
 import { meQuery } from '../../session/me.ts'
 
 const limit = 1000
+/** The result of a request that was accepted: its status. */
+const accepted = '200'
 
 /** Who changed an operation through this server. Only those who may approve plans can read it. */
 export function Audit({ operation }: { operation: string }) {
@@ -20,6 +23,7 @@ export function Audit({ operation }: { operation: string }) {
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1alpha1/audit', { params: { query: { limit } }, signal })),
   })
   if (!allowed || !data) return null
+  const actionName = (action: string) => action in en.audit.actions ? t(`audit.actions.${action as keyof typeof en.audit.actions}`) : action
   const entries = data.entries.filter(({ object }) => object === operation)
   return (
     <Panel id="audit" title={t('audit.title')}>
@@ -32,8 +36,8 @@ export function Audit({ operation }: { operation: string }) {
               <Tr key={sequence}>
                 <Td dataLabel={t('audit.time')}>{moment(time)}</Td>
                 <Td dataLabel={t('audit.user')} modifier="breakWord">{user ?? t('unknown')}</Td>
-                <Td dataLabel={t('audit.action')} modifier="breakWord">{action}{detail && <div className="refit-muted">{detail}</div>}</Td>
-                <Td dataLabel={t('audit.result')}>{result}</Td>
+                <Td dataLabel={t('audit.action')} modifier="breakWord">{actionName(action)}{detail && <div className="refit-muted">{detail}</div>}</Td>
+                <Td dataLabel={t('audit.result')} modifier="breakWord">{result === accepted ? t('audit.accepted') : t('audit.refused', { result })}</Td>
               </Tr>
             ))}
           </Tbody>

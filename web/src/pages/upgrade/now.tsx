@@ -4,12 +4,11 @@ import type { Operation, OperationAnswer } from '../../api/documents.ts'
 import { AgeLabel } from '../../components/age-label.tsx'
 import { Elapsed } from '../../components/elapsed.tsx'
 import { Remedy } from '../../components/remedy.tsx'
-import { Approve } from '../../verbs/approve.tsx'
 import { coveredByFailures } from './waits.ts'
 
 const variants: Record<string, AlertProps['variant']> = {
   Stalled: 'danger', AwaitingApproval: 'warning', Paused: 'warning', Waiting: 'warning', Aborting: 'warning',
-  Succeeded: 'success', Aborted: 'custom',
+  Succeeded: 'success', Aborted: 'warning',
 }
 
 /** What the operation does or waits for, and what the user can do. The failures above may cover it. */
@@ -20,7 +19,6 @@ export function Now({ answer, asOf }: { answer: OperationAnswer; asOf: number })
   return (
     <Alert isInline variant={variants[operation.phase] ?? 'info'} title={title} component="h2">
       {!operation.ended && <Remedy remedy={operation.remedy} />}
-      {operation.phase === 'AwaitingApproval' && <Approve operation={operation} />}
     </Alert>
   )
 }
@@ -28,7 +26,11 @@ export function Now({ answer, asOf }: { answer: OperationAnswer; asOf: number })
 function Message({ operation, asOf }: { operation: Operation; asOf: number }) {
   const { t } = useTranslation()
   if (operation.phase === 'Succeeded') return t('upgrade.succeeded')
-  if (operation.phase === 'Aborted') return operation.componentsOnly ? t('upgrade.abortedComponents') : t('upgrade.aborted')
+  if (operation.phase === 'Aborted') {
+    const { nodes, to } = operation
+    if (operation.componentsOnly) return t('upgrade.abortedComponents')
+    return t('upgrade.aborted', { done: nodes.done, nodes: t('node', { count: nodes.total }), to })
+  }
   return (
     <>
       {operation.message || t('upgrade.notObserved')}

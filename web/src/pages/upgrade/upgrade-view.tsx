@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import type { OperationAnswer, State } from '../../api/documents.ts'
+import { Approval } from '../../approval/approval.tsx'
 import { ActiveNodes } from '../../components/active-nodes.tsx'
 import { Failures } from '../../components/failures.tsx'
 import { Heading } from '../../components/heading.tsx'
@@ -17,6 +18,7 @@ import { Audit } from './audit.tsx'
 import { Now } from './now.tsx'
 import { Result } from './result.tsx'
 import { Started } from './started.tsx'
+import { Support } from './support.tsx'
 import { Times } from './times.tsx'
 import { useAnnouncements } from './use-announcements.ts'
 import { waitsBeside } from './waits.ts'
@@ -40,11 +42,15 @@ export function UpgradeView({ answer, state }: { answer: OperationAnswer; state:
       />
       <Times answer={answer} asOf={asOf} />
       <Started />
+      {operation.ended && <Now answer={answer} asOf={asOf} />}
       <Failures operation={operation} allLink="?state=Failed#nodes" />
-      <Now answer={answer} asOf={asOf} />
+      {!operation.ended && <Now answer={answer} asOf={asOf} />}
       <div className="refit-columns">
         <div className="refit-stack">
           {operation.ended && <Panel id="result" title={t('completion.result')} of={answer}><Result operation={operation} /></Panel>}
+          {operation.phase === 'AwaitingApproval' && (
+            <Panel id="approval" title={t('approval.title')} of={answer}><Approval operation={operation} /></Panel>
+          )}
           {waits.length > 0 && (
             <Panel id="waiting" title={t('upgrade.waiting')} of={answer}><Waiting waiting={waits} asOf={asOf} /></Panel>
           )}
@@ -56,7 +62,12 @@ export function UpgradeView({ answer, state }: { answer: OperationAnswer; state:
           )}
         </div>
         {operation.ended
-          ? <Panel id="left" title={t('completion.next')} of={answer}><WhatIsLeft operation={operation} state={state} /></Panel>
+          ? (
+              <div className="refit-stack">
+                <Panel id="left" title={t('completion.next')} of={answer}><WhatIsLeft operation={operation} state={state} /></Panel>
+                <Panel id="support" title={t('completion.supportTitle')}><Support /></Panel>
+              </div>
+            )
           : (
               <Panel id="actions" title={t('actions.title')}>
                 <Actions operation={operation} {...writes} apiReachable={state?.apiServer.reachable ?? true} />

@@ -9,5 +9,5 @@ export function waitsBeside(operation: Operation): Wait[] {
 
 /** Whether the operation is stalled by failures, each of which is listed with its remedy. */
 export function coveredByFailures(operation: Operation): boolean {
-  return operation.failures.length > 0 && (operation.reason === 'NodeFailed' || operation.reason === 'ComponentFailed')
+  return !operation.ended && operation.failures.length > 0 && (operation.reason === 'NodeFailed' || operation.reason === 'ComponentFailed')
 }

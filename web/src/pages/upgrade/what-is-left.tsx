@@ -4,12 +4,12 @@ import { CommandLine } from '../../components/command-line.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { stepPath } from '../../wizard/steps.ts'
 
-/** What remains to be done after an upgrade, and how to report a problem with it. */
+/** What remains to be done after an upgrade. */
 export function WhatIsLeft({ operation, state }: { operation: Operation; state: State | undefined }) {
   const { t } = useTranslation()
-  const { name, nodes, scope, to, phase } = operation
+  const { name, nodes, scope, to, phase, components, componentsOnly } = operation
   const newest = state?.operation?.name === name
-  const others = newest ? state.nodes.versions.filter(({ kubelet }) => kubelet !== to) : []
+  const others = newest && !componentsOnly ? state.nodes.versions.filter(({ kubelet }) => kubelet !== to) : []
   const old = others.reduce((sum, { nodes: count }) => sum + count, 0)
   const tasks = [
     nodes.failed > 0 ? t('completion.left.failed') : '',
@@ -18,17 +18,17 @@ export function WhatIsLeft({ operation, state }: { operation: Operation; state: 
     old > 0 && scope === 'ControlPlane' ? t('completion.left.workers', { to }) : '',
     old > 0 ? t('completion.left.versions', { count: old, versions: others.map(({ kubelet }) => kubelet || t('unknown')).join(', ') }) : '',
   ].filter(Boolean)
+  const componentsLeft = components !== undefined && components.done < components.total
+  if (tasks.length === 0 && !componentsLeft) return <p>{t('completion.left.nothing')}</p>
+  const release = state?.releases.find(({ kubernetes }) => kubernetes === to)?.name
+  const prepare = stepPath('welcome') + (release ? `?release=${encodeURIComponent(release)}` : '')
   return (
     <div className="refit-stack">
-      {tasks.length > 0
-        ? (
-            <>
-              <ul className="refit-tasks">{tasks.map((task) => <li key={task}>{task}</li>)}</ul>
-              <div><LinkButton to={stepPath('welcome')}>{t('wizard.name')}</LinkButton></div>
-            </>
-          )
-        : <p>{t('completion.left.nothing')}</p>}
-      <p>{t('completion.support')} <CommandLine command="refit support-bundle" /></p>
+      <ul className="refit-tasks">
+        {tasks.map((task) => <li key={task}>{task}</li>)}
+        {componentsLeft && <li>{t('completion.left.components')} <CommandLine command="refit components list" /></li>}
+      </ul>
+      <div><LinkButton to={prepare}>{t('wizard.name')}</LinkButton></div>
     </div>
   )
 }

@@ -13,6 +13,8 @@ import { changeDraft, useDraft } from '../../wizard/draft-store.ts'
 import { stepPath } from '../../wizard/steps.ts'
 import { WizardPage } from '../../wizard/wizard-page.tsx'
 import { WriteButton } from '../../writes/write-button.tsx'
+import { addCommand } from '../cluster/add-command.ts'
+import { NotInstalled } from '../cluster/not-installed.tsx'
 import { Versions } from '../cluster/versions.tsx'
 import { offersOf } from './hops.ts'
 import { ReleaseChoice } from './release-choice.tsx'
@@ -55,6 +57,7 @@ function Target({ state, chosen }: { state: State; chosen: string }) {
   const { t } = useTranslation()
   const phase = usePhase()
   const { releases, nodes, operation } = state
+  if (state.notInstalled) return <NotInstalled cluster={state.cluster} />
   return (
     <>
       {operation && !operation.ended && (
@@ -67,7 +70,7 @@ function Target({ state, chosen }: { state: State; chosen: string }) {
           <Panel id="target" title={t('welcome.target')} of={state}>
             {releases.length > 0
               ? <ReleaseChoice offers={offersOf(releases, nodes.versions)} chosen={chosen} choose={choose} />
-              : <p>{t('welcome.noReleases')} <CommandLine command="refit release create" /></p>}
+              : <p>{t('welcome.noReleases')} <CommandLine command={addCommand(nodes.versions)} /></p>}
           </Panel>
           <Panel id="add" title={t('upload.title')}>
             {releases.length === 0 ? <Upload added={({ name }) => choose(name)} /> : (
