@@ -8,6 +8,7 @@ ignore ./web/node_modules
 require (
 	filippo.io/age v1.3.2
 	github.com/ProtonMail/go-crypto v1.4.1
+	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/distribution/distribution/v3 v3.1.2
 	github.com/fluxcd/cli-utils v1.3.0

@@ -11,6 +11,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/agentsocket"
 	"github.com/refit-dev/refit/internal/server"
+	"github.com/refit-dev/refit/internal/server/oidc"
 )
 
 func newServeCommand(a *app) *cobra.Command {
@@ -24,8 +25,8 @@ the cluster and follows upgrades also while the API server is unreachable, with 
 and its age.
 
 The command prints a URL with a one-time code, which signs in with the permissions of your
-kubeconfig. Other users sign in with a token of the cluster and have their own permissions. There is
-no code if the command listens on an address that other hosts reach.
+kubeconfig. Other users sign in with a token of the cluster, or with OpenID Connect, and have their
+own permissions. There is no code if the command listens on an address that other hosts reach.
 
 The connection uses TLS with a certificate that stays the same. Compare its fingerprint with the one
 that the command prints, or set --tls-cert and --tls-key.`,
@@ -61,6 +62,11 @@ that the command prints, or set --tls-cert and --tls-key.`,
 	flags.StringVar(&f.Directory, "state-dir", "",
 		"the `DIRECTORY` of the certificate, the audit log and the last known state (default one for each cluster in ~/.local/state/refit/serve)")
 	flags.StringVar(&f.AgentSocket, "agent-socket", agentsocket.Path, "the socket `FILE` of the agent on this host, which explains outages of the API server")
+	flags.StringVar(&f.Issuer.Issuer, "oidc-issuer-url", "", "the `URL` of the OpenID Connect issuer that signs people in, as kube-apiserver has it")
+	flags.StringVar(&f.Issuer.ClientID, "oidc-client-id", "", "the `ID` of the client at the issuer, as kube-apiserver has it")
+	flags.StringVar(&f.Issuer.SecretFile, "oidc-client-secret-file", "", "the `FILE` with the secret of the client; without it, the client is public")
+	flags.StringVar(&f.Issuer.CAFile, "oidc-ca-file", "", "the `FILE` with the certificates of the issuer's certificate authority (default those of this host)")
+	flags.StringSliceVar(&f.Issuer.Scopes, "oidc-scope", oidc.DefaultScopes, "a `SCOPE` to request beside openid; can be repeated")
 	addKubeconfigFlags(cmd, &k)
 	flags.SortFlags = false
 	return cmd

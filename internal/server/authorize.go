@@ -38,6 +38,7 @@ type caller struct {
 	permission permission
 	object     string // for the audit log, if the path does not name it
 	detail     string // for the audit log
+	refused    error  // why a browser was sent to the sign-in page; for the audit log
 }
 
 type callerKey struct{}
@@ -64,8 +65,8 @@ func (s *Server) authorize(next api.StrictHandlerFunc, operationID string) api.S
 		if err != nil && c.User.Name == "" {
 			err = s.toNobody(err)
 		}
-		if needed.recorded(c, err) {
-			if logged := s.record(ctx, c, operationID, cmp.Or(r.PathValue("name"), c.object), err); logged != nil {
+		if failed := cmp.Or(err, c.refused); needed.recorded(c, failed) {
+			if logged := s.record(ctx, c, operationID, cmp.Or(r.PathValue("name"), c.object), failed); logged != nil {
 				return nil, logged
 			}
 		}
@@ -149,10 +150,11 @@ func (s *Server) limit(limits *protect.Limits, client string) error {
 // mayContinue repeats the review of a caller who follows events or waits.
 func (s *Server) mayContinue(ctx context.Context) error {
 	c := callerOf(ctx)
-	if err := s.gate.Repeat(ctx, c.Principal); err != nil {
+	p, err := s.gate.Repeat(ctx, c.Principal)
+	if err != nil {
 		return s.unlessUnreachable(err)
 	}
-	return s.unlessUnreachable(s.gate.Allow(ctx, c.Principal, c.permission.needs...))
+	return s.unlessUnreachable(s.gate.Allow(ctx, p, c.permission.needs...))
 }
 
 // unlessUnreachable drops the error of a review without an answer: the caller stays, so it was
@@ -187,6 +189,8 @@ func (s *Server) problemOf(err error) *problem.Error {
 	case errors.Is(err, access.ErrUnauthenticated):
 		return problem.New(http.StatusUnauthorized, problem.Unauthenticated, "The request has no valid credentials.").
 			With("Sign in, or send a token that the API server accepts as a bearer token")
+	case errors.Is(err, access.ErrIssuer):
+		return issuerFailed()
 	case errors.Is(err, access.ErrUnreachable), operations.Unanswered(err) && isOfAPIServer(err):
 		var out *problem.Error
 		s.mirror.Read(func(c *operations.Copy) { out = s.unreachable(c) })

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -92,8 +93,9 @@ func (b *bed) review() interceptor.Funcs {
 			}
 			switch r := object.(type) {
 			case *authenticationv1.TokenReview:
-				r.Status.Authenticated = !b.revoked.Load() && (strings.HasPrefix(r.Spec.Token, "viewer") || r.Spec.Token == "approver" || r.Spec.Token == "nobody")
-				r.Status.User.Username = r.Spec.Token
+				user := userOf(r.Spec.Token)
+				r.Status.Authenticated = !b.revoked.Load() && (strings.HasPrefix(user, "viewer") || user == "approver" || user == "nobody")
+				r.Status.User.Username = user
 				return nil
 			case *authenticationv1.SelfSubjectReview:
 				r.Status.UserInfo.Username = "admin"
@@ -119,6 +121,20 @@ func (b *bed) review() interceptor.Funcs {
 	}
 }
 
+// userOf returns the user of a token: its subject if it is an ID token, or else the token.
+func userOf(token string) string {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return token
+	}
+	var claims struct {
+		Sub string `json:"sub"`
+	}
+	raw, _ := base64.RawURLEncoding.DecodeString(parts[1])
+	_ = json.Unmarshal(raw, &claims)
+	return claims.Sub
+}
+
 func newBed(t *testing.T, objects ...client.Object) *bed {
 	t.Helper()
 	return startBed(t, operationstest.NewClient(t, objects...), t.TempDir(), false)
@@ -126,7 +142,7 @@ func newBed(t *testing.T, objects ...client.Object) *bed {
 
 // startBed starts a server with the state in a directory. The API server may be down from the
 // start.
-func startBed(t *testing.T, objects client.WithWatch, directory string, down bool) *bed {
+func startBed(t *testing.T, objects client.WithWatch, directory string, down bool, configure ...func(*server.Options)) *bed {
 	t.Helper()
 	b := &bed{objects: objects, down: &atomic.Bool{}, hung: &atomic.Bool{}, revoked: &atomic.Bool{}, ahead: &atomic.Int64{}, dir: directory, socket: filepath.Join(shortDirectory(t), "agent.sock")}
 	b.down.Store(down)
@@ -135,8 +151,7 @@ func startBed(t *testing.T, objects client.WithWatch, directory string, down boo
 		Now:        func() time.Time { return time.Now().Add(time.Duration(b.ahead.Load())) },
 		Controller: client.ObjectKey{Namespace: "refit-system", Name: "refit-controller"},
 	}
-	var err error
-	b.Server, err = server.New(server.Options{
+	options := server.Options{
 		Cluster: own, Config: &rest.Config{Host: "https://127.0.0.1:1"}, Directory: directory, Hosts: []string{"127.0.0.1"}, OneTimeCodes: true,
 		AgentSocket: b.socket, Log: slog.New(slog.DiscardHandler),
 		Observe: func(ctx context.Context, config *rest.Config, part func(string)) (*cluster.Snapshot, error) {
@@ -145,7 +160,12 @@ func startBed(t *testing.T, objects client.WithWatch, directory string, down boo
 			b.mu.Unlock()
 			return observe(ctx, config, part)
 		},
-	})
+	}
+	for _, change := range configure {
+		change(&options)
+	}
+	var err error
+	b.Server, err = server.New(options)
 	must(t, err)
 	source, err := certificate.Own(directory, []string{"127.0.0.1"}, time.Now)
 	must(t, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/server/certificate"
+	"github.com/refit-dev/refit/internal/server/oidc"
 	"github.com/refit-dev/refit/internal/server/protect"
 )
 
@@ -32,6 +33,7 @@ type Foreground struct {
 	Certificate, Key string // files; empty: a certificate of the server's own
 	AllowedHosts     []string
 	AgentSocket      string // of the agent on this host, which may have none
+	Issuer           oidc.Options
 }
 
 // Started is what the person needs to know about a server that has started.
@@ -59,7 +61,7 @@ func (f *Foreground) Check() error {
 			return fmt.Errorf("--allowed-host: %q is not a name or an address", host)
 		}
 	}
-	return nil
+	return f.Issuer.Check()
 }
 
 func isWildcard(host string) bool {
@@ -93,7 +95,7 @@ func (f *Foreground) Serve(ctx context.Context, cluster *operations.Cluster, con
 	if err != nil {
 		return err
 	}
-	s, err := New(Options{Cluster: cluster, Config: config, Directory: directory, Hosts: hosts, OneTimeCodes: isLoopback(host), AgentSocket: f.AgentSocket, Log: log})
+	s, err := New(Options{Cluster: cluster, Config: config, Directory: directory, Hosts: hosts, OneTimeCodes: isLoopback(host), AgentSocket: f.AgentSocket, Issuer: f.Issuer, Log: log})
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,9 @@ var permissions = table{
 	"GetOpenapi": {public: true},
 
 	"CreateSession": {public: true, audited: true}, // the credentials are in the body
+	"GetSignIn":     {public: true},
+	"StartOIDC":     {public: true}, // the issuer authenticates the browser
+	"FinishOIDC":    {public: true, audited: true},
 	"DeleteSession": {audited: true},
 	"GetMe":         {},
 	"ListAudit":     {needs: []access.Attributes{approve}},

@@ -23,6 +23,7 @@ import (
 	"github.com/refit-dev/refit/internal/server/audit"
 	"github.com/refit-dev/refit/internal/server/checks"
 	"github.com/refit-dev/refit/internal/server/lastknown"
+	"github.com/refit-dev/refit/internal/server/oidc"
 	"github.com/refit-dev/refit/internal/server/problem"
 	"github.com/refit-dev/refit/internal/server/protect"
 	"github.com/refit-dev/refit/internal/server/sessionfile"
@@ -62,7 +63,9 @@ type Options struct {
 	// OneTimeCodes allows sessions with the server's own credentials, for the person who has
 	// started the server.
 	OneTimeCodes bool
-	Log          *slog.Logger
+	// Issuer signs people in with OpenID Connect. The API server has to trust it.
+	Issuer oidc.Options
+	Log    *slog.Logger
 	// Observe takes the Snapshot of a check. If nil, the cluster is read.
 	Observe Observe
 	// AgentSocket is the socket of the agent on this host, which may have none.
@@ -81,6 +84,8 @@ type Server struct {
 	publisher *publisher
 	gate      *access.Gate
 	codes     *access.Codes
+	issuer    string      // the URL of the OpenID Connect issuer; empty if there is none
+	flows     *oidc.Flows // the sign-ins at the issuer in progress; nil if there is none
 	callers   *callers
 	observe   Observe
 	checks    *checks.Registry
@@ -133,6 +138,9 @@ func New(options Options) (*Server, error) {
 	if s.callers, err = newCallers(options); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
+	if err := s.useIssuer(options.Issuer); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
 	last, err := s.file.Load()
 	if err != nil {
 		s.log.Warn("the last known state is ignored", "error", err)
@@ -162,12 +170,12 @@ func (s *Server) routes() (http.Handler, error) {
 	routed := api.HandlerWithOptions(strict, api.StdHTTPServerOptions{
 		BaseRouter: mux, ErrorHandlerFunc: badRequest, Middlewares: []api.MiddlewareFunc{strictBodies},
 	})
-	return protect.Handler(withRemote(routed), s.options.Hosts, s.log), nil
+	return protect.Handler(withClient(routed), s.options.Hosts, s.log), nil
 }
 
-func withRemote(next http.Handler) http.Handler {
+func withClient(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r.WithContext(protect.WithRemote(r.Context(), r.RemoteAddr)))
+		next.ServeHTTP(w, r.WithContext(protect.WithClient(r.Context(), r)))
 	})
 }
 

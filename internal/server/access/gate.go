@@ -43,6 +43,7 @@ type Gate struct {
 	now         func() time.Time
 	unreachable func(error) bool // whether an error means that the API server did not answer
 	sessions    *sessions
+	refresher   Refresher // nil: tokens are not renewed
 
 	mu      sync.Mutex
 	users   map[key]answer[User]
@@ -173,40 +174,46 @@ func (g *Gate) Session(ctx context.Context, secret string) (Principal, error) {
 	if !found {
 		return Principal{}, ErrUnauthenticated
 	}
-	return p, g.renew(ctx, p, reviewed)
+	return g.renew(ctx, p, reviewed)
 }
 
-func (g *Gate) renew(ctx context.Context, p Principal, reviewed time.Time) error {
-	if p.Own || g.now().Before(reviewed.Add(allowFor)) {
-		return nil
+func (g *Gate) renew(ctx context.Context, p Principal, reviewed time.Time) (Principal, error) {
+	if p.Own {
+		return p, nil
 	}
-	found, err := g.authenticate(ctx, p.Token)
+	before := p.Token
+	p, unrenewed := g.refresh(ctx, p)
 	switch {
-	case errors.Is(err, ErrUnreachable):
-		return nil
-	case err != nil:
-		return err
-	case found.err != nil:
+	case errors.Is(unrenewed, ErrUnauthenticated):
 		g.SignOut(p)
-		return found.err
+		return p, unrenewed
+	case unrenewed != nil && ctx.Err() != nil:
+		return p, unrenewed
+	case p.Token != before, unrenewed == nil && g.now().Before(reviewed.Add(allowFor)):
+		return p, nil // refresh has reviewed a new token
 	}
-	g.sessions.change(p.key, func(s *session) { s.reviewed = g.now() })
-	return nil
+	p, err := g.review(ctx, p)
+	switch {
+	case errors.Is(err, ErrUnauthenticated) && unrenewed != nil:
+		return p, unrenewed // the issuer may renew it later: the session lasts
+	case errors.Is(err, ErrUnauthenticated):
+		g.SignOut(p)
+	}
+	return p, err
 }
 
-// Repeat admits a caller again, during a stream of events.
-func (g *Gate) Repeat(ctx context.Context, p Principal) error {
+// Repeat admits a caller again, during a stream of events. The groups of the user may have changed.
+func (g *Gate) Repeat(ctx context.Context, p Principal) (Principal, error) {
 	if !p.Expires.IsZero() && !g.now().Before(p.Expires) {
-		return ErrUnauthenticated
+		return p, ErrUnauthenticated
 	}
 	if !p.Session {
-		_, err := g.Token(ctx, p.Token, func() error { return nil })
-		return err
+		return g.Token(ctx, p.Token, func() error { return nil })
 	}
 	open, reviewed := false, time.Time{}
-	g.sessions.change(p.key, func(s *session) { open, reviewed = true, s.reviewed })
+	g.sessions.change(p.key, func(s *session) { open, p, reviewed = true, s.Principal, s.reviewed })
 	if !open {
-		return ErrUnauthenticated
+		return p, ErrUnauthenticated
 	}
 	return g.renew(ctx, p, reviewed)
 }

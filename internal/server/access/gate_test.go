@@ -18,6 +18,7 @@ var (
 type cluster struct {
 	users   map[string]string // by token
 	allowed map[string]bool   // by user
+	groups  []string
 	down    bool
 	reviews int
 }
@@ -30,7 +31,7 @@ func (c *cluster) Authenticate(_ context.Context, token string) (access.User, er
 	case name == "":
 		return access.User{}, access.ErrRejected
 	default:
-		return access.User{Name: name}, nil
+		return access.User{Name: name, Groups: c.groups}, nil
 	}
 }
 
@@ -169,7 +170,7 @@ func TestASessionEnds(t *testing.T) {
 			if _, err := b.Session(t.Context(), secret); !errors.Is(err, access.ErrUnauthenticated) {
 				t.Errorf("the session: %v", err)
 			}
-			if err := b.Repeat(t.Context(), p); !errors.Is(err, access.ErrUnauthenticated) {
+			if _, err := b.Repeat(t.Context(), p); !errors.Is(err, access.ErrUnauthenticated) {
 				t.Errorf("its stream: %v", err)
 			}
 		})

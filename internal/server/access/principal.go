@@ -13,6 +13,8 @@ type Principal struct {
 	// Token are the credentials for writes. It is empty if the caller acts with the credentials of
 	// the server.
 	Token string
+	// Refresh renews the token during the session; empty if nothing does.
+	Refresh string
 	// Own is true for a session that a one-time code started: it acts with the credentials of the
 	// server, which are those of the person who has started it.
 	Own bool

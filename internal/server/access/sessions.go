@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"crypto/cipher"
 	"encoding/base64"
 	"encoding/json"
@@ -36,12 +37,16 @@ type sessions struct {
 	saving sync.Mutex
 }
 
-// session is a session. Its Principal does not change; the lock of the sessions guards the rest.
+// session is a session. The lock of the sessions guards it.
 type session struct {
 	Principal
 	reviewed time.Time           // when the API server has last accepted the token
 	allowed  map[Attributes]bool // the last answers of the API server
 	seal     cipher.AEAD
+	// renewing is held by the request that renews the token, which failed last at refreshFailedAt.
+	renewing        chan struct{}
+	refreshFailed   error
+	refreshFailedAt time.Time
 }
 
 func newSessions(now func() time.Time) *sessions {
@@ -59,10 +64,10 @@ func (s *sessions) start(p Principal) (secret string, started Principal, err err
 	}
 	secret = newSecret(sessionBits)
 	p.key, p.Session, p.Expires = keyOf(secret), true, now.Add(sessionValidFor)
-	if expires := expiryOf(p.Token); !expires.IsZero() && expires.Before(p.Expires) {
+	if expires := expiryOf(p.Token); !expires.IsZero() && expires.Before(p.Expires) && p.Refresh == "" {
 		p.Expires = expires
 	}
-	s.open[p.key] = &session{Principal: p, reviewed: now, allowed: map[Attributes]bool{}, seal: sealOf(secret)}
+	s.open[p.key] = &session{Principal: p, reviewed: now, allowed: map[Attributes]bool{}, seal: sealOf(secret), renewing: make(chan struct{}, 1)}
 	return secret, p, nil
 }
 
@@ -110,6 +115,21 @@ func (s *sessions) change(k key, do func(*session)) {
 	defer s.mu.Unlock()
 	if is := s.open[k]; is != nil {
 		do(is)
+	}
+}
+
+// renewing waits until no other request renews the token of a session.
+func (s *sessions) renewing(ctx context.Context, k key) (release func(), err error) {
+	var held chan struct{}
+	s.change(k, func(is *session) { held = is.renewing })
+	if held == nil {
+		return nil, ErrUnauthenticated
+	}
+	select {
+	case held <- struct{}{}:
+		return func() { <-held }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
@@ -169,19 +189,34 @@ func (s *sessions) saveAll() error {
 // expiryOf returns when a token expires by its own claim, or zero. The claim is not verified: it
 // only shortens a session.
 func expiryOf(token string) time.Time {
+	_, expires := claimsOf(token)
+	return expires
+}
+
+// claimsOf returns when a token was issued and when it expires by its own claims, or zero. They are
+// not verified.
+func claimsOf(token string) (issued, expires time.Time) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return time.Time{}
+		return issued, expires
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {
-		return time.Time{}
+		return issued, expires
 	}
 	var claims struct {
+		Iat float64 `json:"iat"`
 		Exp float64 `json:"exp"`
 	}
-	if json.Unmarshal(payload, &claims) != nil || claims.Exp <= 0 {
+	if json.Unmarshal(payload, &claims) != nil {
+		return issued, expires
+	}
+	return moment(claims.Iat), moment(claims.Exp)
+}
+
+func moment(claim float64) time.Time {
+	if claim <= 0 {
 		return time.Time{}
 	}
-	return time.Unix(int64(claims.Exp), 0)
+	return time.Unix(int64(claim), 0)
 }

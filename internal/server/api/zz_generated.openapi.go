@@ -646,6 +646,15 @@ type SignIn struct {
 	Token string `json:"token,omitempty,omitzero"`
 }
 
+// SignInWays SignInWays are the ways to sign in beside a token.
+type SignInWays struct {
+	// Code Whether one-time codes are accepted, as `refit serve` prints them on a loopback address
+	Code bool `json:"code"`
+
+	// Issuer The URL of the OpenID Connect issuer; empty if there is none
+	Issuer string `json:"issuer,omitempty,omitzero"`
+}
+
 // Source Source is where data comes from: `api` while the API server confirms it, `last-known` while the
 // API server is unreachable, and `agent` for what the agent of this host reports.
 type Source string
@@ -830,6 +839,24 @@ type ListOperationNodesParams struct {
 	Q NodeName `form:"q,omitempty" json:"q,omitempty,omitzero"`
 }
 
+// FinishOIDCParams defines parameters for FinishOIDC.
+type FinishOIDCParams struct {
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+	Code  string `form:"code,omitempty" json:"code,omitempty,omitzero"`
+
+	// Error The error of the issuer.
+	Error string `form:"error,omitempty" json:"error,omitempty,omitzero"`
+
+	// Browser Only the browser that has started the sign-in completes it.
+	Browser string `form:"__Host-refit-sign-in,omitempty" json:"__Host-refit-sign-in,omitempty,omitzero"`
+}
+
+// StartOIDCParams defines parameters for StartOIDC.
+type StartOIDCParams struct {
+	// From The path of the page to return to.
+	From string `form:"from,omitempty" json:"from,omitempty,omitzero"`
+}
+
 // GetStateParams defines parameters for GetState.
 type GetStateParams struct {
 	// IfNoneMatch The ETag of a state that the client has.
@@ -916,9 +943,18 @@ type ServerInterface interface {
 	// DeleteSession Sign out
 	// (DELETE /api/v1alpha1/session)
 	DeleteSession(w http.ResponseWriter, r *http.Request)
+	// GetSignIn Get the ways to sign in
+	// (GET /api/v1alpha1/session)
+	GetSignIn(w http.ResponseWriter, r *http.Request)
 	// CreateSession Sign in with a one-time code or a token
 	// (POST /api/v1alpha1/session)
 	CreateSession(w http.ResponseWriter, r *http.Request)
+	// FinishOIDC Complete a sign-in with OpenID Connect
+	// (GET /api/v1alpha1/session/callback)
+	FinishOIDC(w http.ResponseWriter, r *http.Request, params FinishOIDCParams)
+	// StartOIDC Sign in with OpenID Connect
+	// (GET /api/v1alpha1/session/oidc)
+	StartOIDC(w http.ResponseWriter, r *http.Request, params StartOIDCParams)
 	// GetState Get the state of the cluster and of its upgrade
 	// (GET /api/v1alpha1/state)
 	GetState(w http.ResponseWriter, r *http.Request, params GetStateParams)
@@ -1678,11 +1714,132 @@ func (siw *ServerInterfaceWrapper) DeleteSession(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// GetSignIn operation middleware
+func (siw *ServerInterfaceWrapper) GetSignIn(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSignIn(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // CreateSession operation middleware
 func (siw *ServerInterfaceWrapper) CreateSession(w http.ResponseWriter, r *http.Request) {
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateSession(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FinishOIDC operation middleware
+func (siw *ServerInterfaceWrapper) FinishOIDC(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FinishOIDCParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", r.URL.Query(), &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "code"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "code", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", r.URL.Query(), &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "error"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "error", Err: err})
+		}
+		return
+	}
+
+	{
+		var cookie *http.Cookie
+
+		if cookie, err = r.Cookie("__Host-refit-sign-in"); err == nil {
+			var value string
+			err = runtime.BindStyledParameterWithOptions("simple", "__Host-refit-sign-in", cookie.Value, &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationCookie, Explode: true, Required: false, Type: "string", Format: ""})
+			if err != nil {
+				siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "__Host-refit-sign-in", Err: err})
+				return
+			}
+			params.Browser = value
+
+		}
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FinishOIDC(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// StartOIDC operation middleware
+func (siw *ServerInterfaceWrapper) StartOIDC(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StartOIDCParams
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.StartOIDC(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1899,7 +2056,10 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/readyz", wrapper.GetReadyz)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/openapi.yaml", wrapper.GetOpenapi)
 	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1alpha1/session", wrapper.DeleteSession)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/session", wrapper.GetSignIn)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/session", wrapper.CreateSession)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/session/oidc", wrapper.StartOIDC)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/session/callback", wrapper.FinishOIDC)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/me", wrapper.GetMe)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/audit", wrapper.ListAudit)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/state", wrapper.GetState)
@@ -1932,6 +2092,13 @@ type ProblemApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers ProblemResponseHeaders
+}
+
+type RedirectResponseHeaders struct {
+	Location string
+}
+type RedirectResponse struct {
+	Headers RedirectResponseHeaders
 }
 
 type ListAuditRequestObject struct {
@@ -2923,6 +3090,46 @@ func (response DeleteSessiondefaultApplicationProblemPlusJSONResponse) VisitDele
 	return err
 }
 
+type GetSignInRequestObject struct {
+}
+
+type GetSignInResponseObject interface {
+	VisitGetSignInResponse(w http.ResponseWriter) error
+}
+
+type GetSignIn200JSONResponse SignInWays
+
+func (response GetSignIn200JSONResponse) VisitGetSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSignIndefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetSignIndefaultApplicationProblemPlusJSONResponse) VisitGetSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CreateSessionRequestObject struct {
 	Body *CreateSessionJSONRequestBody
 }
@@ -2952,6 +3159,76 @@ type CreateSessiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CreateSessiondefaultApplicationProblemPlusJSONResponse) VisitCreateSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FinishOIDCRequestObject struct {
+	Params FinishOIDCParams
+}
+
+type FinishOIDCResponseObject interface {
+	VisitFinishOIDCResponse(w http.ResponseWriter) error
+}
+
+type FinishOIDC303Response = RedirectResponse
+
+func (response FinishOIDC303Response) VisitFinishOIDCResponse(w http.ResponseWriter) error {
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(303)
+	return nil
+}
+
+type FinishOIDCdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response FinishOIDCdefaultApplicationProblemPlusJSONResponse) VisitFinishOIDCResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartOIDCRequestObject struct {
+	Params StartOIDCParams
+}
+
+type StartOIDCResponseObject interface {
+	VisitStartOIDCResponse(w http.ResponseWriter) error
+}
+
+type StartOIDC303Response = RedirectResponse
+
+func (response StartOIDC303Response) VisitStartOIDCResponse(w http.ResponseWriter) error {
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(303)
+	return nil
+}
+
+type StartOIDCdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response StartOIDCdefaultApplicationProblemPlusJSONResponse) VisitStartOIDCResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -3209,9 +3486,18 @@ type StrictServerInterface interface {
 	// DeleteSession Sign out
 	// (DELETE /api/v1alpha1/session)
 	DeleteSession(ctx context.Context, request DeleteSessionRequestObject) (DeleteSessionResponseObject, error)
+	// GetSignIn Get the ways to sign in
+	// (GET /api/v1alpha1/session)
+	GetSignIn(ctx context.Context, request GetSignInRequestObject) (GetSignInResponseObject, error)
 	// CreateSession Sign in with a one-time code or a token
 	// (POST /api/v1alpha1/session)
 	CreateSession(ctx context.Context, request CreateSessionRequestObject) (CreateSessionResponseObject, error)
+	// FinishOIDC Complete a sign-in with OpenID Connect
+	// (GET /api/v1alpha1/session/callback)
+	FinishOIDC(ctx context.Context, request FinishOIDCRequestObject) (FinishOIDCResponseObject, error)
+	// StartOIDC Sign in with OpenID Connect
+	// (GET /api/v1alpha1/session/oidc)
+	StartOIDC(ctx context.Context, request StartOIDCRequestObject) (StartOIDCResponseObject, error)
 	// GetState Get the state of the cluster and of its upgrade
 	// (GET /api/v1alpha1/state)
 	GetState(ctx context.Context, request GetStateRequestObject) (GetStateResponseObject, error)
@@ -3837,6 +4123,30 @@ func (sh *strictHandler) DeleteSession(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// GetSignIn operation middleware
+func (sh *strictHandler) GetSignIn(w http.ResponseWriter, r *http.Request) {
+	var request GetSignInRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSignIn(ctx, request.(GetSignInRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSignIn")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSignInResponseObject); ok {
+		if err := validResponse.VisitGetSignInResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // CreateSession operation middleware
 func (sh *strictHandler) CreateSession(w http.ResponseWriter, r *http.Request) {
 	var request CreateSessionRequestObject
@@ -3861,6 +4171,58 @@ func (sh *strictHandler) CreateSession(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateSessionResponseObject); ok {
 		if err := validResponse.VisitCreateSessionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FinishOIDC operation middleware
+func (sh *strictHandler) FinishOIDC(w http.ResponseWriter, r *http.Request, params FinishOIDCParams) {
+	var request FinishOIDCRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FinishOIDC(ctx, request.(FinishOIDCRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FinishOIDC")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FinishOIDCResponseObject); ok {
+		if err := validResponse.VisitFinishOIDCResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// StartOIDC operation middleware
+func (sh *strictHandler) StartOIDC(w http.ResponseWriter, r *http.Request, params StartOIDCParams) {
+	var request StartOIDCRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.StartOIDC(ctx, request.(StartOIDCRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StartOIDC")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(StartOIDCResponseObject); ok {
+		if err := validResponse.VisitStartOIDCResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -139,7 +139,17 @@ func Remote(ctx context.Context) string {
 
 type remote struct{}
 
-// WithRemote returns a context with the address of a client.
-func WithRemote(ctx context.Context, address string) context.Context {
-	return context.WithValue(ctx, remote{}, HostOf(address))
+// Host is the host that the client has sent the request to, with its port. The server answers for
+// it.
+func Host(ctx context.Context) string {
+	name, _ := ctx.Value(host{}).(string)
+	return name
+}
+
+type host struct{}
+
+// WithClient returns a context with the address of the client of a request, and the host that it
+// was sent to.
+func WithClient(ctx context.Context, r *http.Request) context.Context {
+	return context.WithValue(context.WithValue(ctx, remote{}, HostOf(r.RemoteAddr)), host{}, r.Host)
 }

@@ -123,6 +123,9 @@ var answers = map[string]struct {
 	"GetOpenapi": {"", []int{200, 200, 200, 200, 200, 200, 200}},
 
 	"CreateSession": {`{"code":"guessed"}`, []int{401, 401, 401, 401, 401, 429, 429}},
+	"GetSignIn":     {"", []int{200, 200, 200, 200, 200, 200, 200}},
+	"StartOIDC":     {"", []int{404, 404, 404, 404, 404, 404, 404}}, // the server has no issuer
+	"FinishOIDC":    {"", []int{404, 404, 404, 404, 404, 404, 404}},
 	"DeleteSession": {"", []int{401, 204, 204, 204, 204, 401, 401}},
 	"GetMe":         {"", []int{401, 200, 200, 200, 200, 401, 401}},
 	"ListAudit":     {"", []int{401, 403, 403, 403, 200, 401, 401}},

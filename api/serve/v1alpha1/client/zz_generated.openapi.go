@@ -648,6 +648,15 @@ type SignIn struct {
 	Token string `json:"token,omitempty,omitzero"`
 }
 
+// SignInWays SignInWays are the ways to sign in beside a token.
+type SignInWays struct {
+	// Code Whether one-time codes are accepted, as `refit serve` prints them on a loopback address
+	Code bool `json:"code"`
+
+	// Issuer The URL of the OpenID Connect issuer; empty if there is none
+	Issuer string `json:"issuer,omitempty,omitzero"`
+}
+
 // Source Source is where data comes from: `api` while the API server confirms it, `last-known` while the
 // API server is unreachable, and `agent` for what the agent of this host reports.
 type Source string
@@ -830,6 +839,24 @@ type ListOperationNodesParams struct {
 
 	// Q Only nodes whose name contains this text.
 	Q NodeName `form:"q,omitempty" json:"q,omitempty,omitzero"`
+}
+
+// FinishOIDCParams defines parameters for FinishOIDC.
+type FinishOIDCParams struct {
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+	Code  string `form:"code,omitempty" json:"code,omitempty,omitzero"`
+
+	// Error The error of the issuer.
+	Error string `form:"error,omitempty" json:"error,omitempty,omitzero"`
+
+	// Browser Only the browser that has started the sign-in completes it.
+	Browser string `form:"__Host-refit-sign-in,omitempty" json:"__Host-refit-sign-in,omitempty,omitzero"`
+}
+
+// StartOIDCParams defines parameters for StartOIDC.
+type StartOIDCParams struct {
+	// From The path of the page to return to.
+	From string `form:"from,omitempty" json:"from,omitempty,omitzero"`
 }
 
 // GetStateParams defines parameters for GetState.
@@ -1144,6 +1171,11 @@ type ClientInterface interface {
 	// Corresponds with DELETE /api/v1alpha1/session (the `DeleteSession` operationId).
 	DeleteSession(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetSignIn Get the ways to sign in
+	//
+	// Corresponds with GET /api/v1alpha1/session (the `GetSignIn` operationId).
+	GetSignIn(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CreateSessionWithBody Sign in with a one-time code or a token
 	//
 	// The answer sets the cookie of the session. The session ends after 8 hours at the latest.
@@ -1161,6 +1193,25 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1alpha1/session (the `CreateSession` operationId).
 	CreateSession(ctx context.Context, body CreateSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FinishOIDC Complete a sign-in with OpenID Connect
+	//
+	// The issuer redirects a browser here. The answer sets the cookie of the session, and redirects to
+	// the page on which the sign-in started. A session with a refresh token outlasts its ID token.
+	//
+	// The codes of problems are `sign-in-expired`, `sign-in-rejected`, `issuer-failed`, `unauthenticated`
+	// (the API server does not accept the ID token), `rate-limited` and `api-unreachable`.
+	//
+	// Corresponds with GET /api/v1alpha1/session/callback (the `FinishOIDC` operationId).
+	FinishOIDC(ctx context.Context, params *FinishOIDCParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartOIDC Sign in with OpenID Connect
+	//
+	// For browsers: it redirects to the issuer, which redirects to the callback. If that is impossible,
+	// it redirects to the sign-in page with the code of the problem in the query parameter `failed`.
+	//
+	// Corresponds with GET /api/v1alpha1/session/oidc (the `StartOIDC` operationId).
+	StartOIDC(ctx context.Context, params *StartOIDCParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetState Get the state of the cluster and of its upgrade
 	//
@@ -1652,6 +1703,21 @@ func (c *Client) DeleteSession(ctx context.Context, reqEditors ...RequestEditorF
 	return c.Client.Do(req)
 }
 
+// GetSignIn Get the ways to sign in
+//
+// Corresponds with GET /api/v1alpha1/session (the `GetSignIn` operationId).
+func (c *Client) GetSignIn(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSignInRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CreateSessionWithBody Sign in with a one-time code or a token
 //
 // The answer sets the cookie of the session. The session ends after 8 hours at the latest.
@@ -1680,6 +1746,45 @@ func (c *Client) CreateSessionWithBody(ctx context.Context, contentType string, 
 // Corresponds with POST /api/v1alpha1/session (the `CreateSession` operationId).
 func (c *Client) CreateSession(ctx context.Context, body CreateSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateSessionRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FinishOIDC Complete a sign-in with OpenID Connect
+//
+// The issuer redirects a browser here. The answer sets the cookie of the session, and redirects to
+// the page on which the sign-in started. A session with a refresh token outlasts its ID token.
+//
+// The codes of problems are `sign-in-expired`, `sign-in-rejected`, `issuer-failed`, `unauthenticated`
+// (the API server does not accept the ID token), `rate-limited` and `api-unreachable`.
+//
+// Corresponds with GET /api/v1alpha1/session/callback (the `FinishOIDC` operationId).
+func (c *Client) FinishOIDC(ctx context.Context, params *FinishOIDCParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFinishOIDCRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartOIDC Sign in with OpenID Connect
+//
+// For browsers: it redirects to the issuer, which redirects to the callback. If that is impossible,
+// it redirects to the sign-in page with the code of the problem in the query parameter `failed`.
+//
+// Corresponds with GET /api/v1alpha1/session/oidc (the `StartOIDC` operationId).
+func (c *Client) StartOIDC(ctx context.Context, params *StartOIDCParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartOIDCRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2678,6 +2783,33 @@ func NewDeleteSessionRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewGetSignInRequest constructs an http.Request for the GetSignIn method
+func NewGetSignInRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1alpha1/session")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCreateSessionRequest calls the generic CreateSession builder with application/json body
 func NewCreateSessionRequest(server string, body CreateSessionJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -2714,6 +2846,138 @@ func NewCreateSessionRequestWithBody(server string, contentType string, body io.
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewFinishOIDCRequest constructs an http.Request for the FinishOIDC method
+func NewFinishOIDCRequest(server string, params *FinishOIDCParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1alpha1/session/callback")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "code", params.Code, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "error", params.Error, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		var cookieParam0 string
+
+		cookieParam0, err = runtime.StyleParamWithOptions("simple", true, "__Host-refit-sign-in", params.Browser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationCookie, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		cookie0 := &http.Cookie{
+			Name:  "__Host-refit-sign-in",
+			Value: cookieParam0,
+		}
+		req.AddCookie(cookie0)
+
+	}
+	return req, nil
+}
+
+// NewStartOIDCRequest constructs an http.Request for the StartOIDC method
+func NewStartOIDCRequest(server string, params *StartOIDCParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1alpha1/session/oidc")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -3132,6 +3396,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /api/v1alpha1/session (the `DeleteSession` operationId).
 	DeleteSessionWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*DeleteSessionResponse, error)
 
+	// GetSignInWithResponse Get the ways to sign in
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1alpha1/session (the `GetSignIn` operationId).
+	GetSignInWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSignInResponse, error)
+
 	// CreateSessionWithBodyWithResponse Sign in with a one-time code or a token
 	//
 	// The answer sets the cookie of the session. The session ends after 8 hours at the latest.
@@ -3149,6 +3420,29 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1alpha1/session (the `CreateSession` operationId).
 	CreateSessionWithResponse(ctx context.Context, body CreateSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSessionResponse, error)
+
+	// FinishOIDCWithResponse Complete a sign-in with OpenID Connect
+	//
+	// The issuer redirects a browser here. The answer sets the cookie of the session, and redirects to
+	// the page on which the sign-in started. A session with a refresh token outlasts its ID token.
+	//
+	// The codes of problems are `sign-in-expired`, `sign-in-rejected`, `issuer-failed`, `unauthenticated`
+	// (the API server does not accept the ID token), `rate-limited` and `api-unreachable`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1alpha1/session/callback (the `FinishOIDC` operationId).
+	FinishOIDCWithResponse(ctx context.Context, params *FinishOIDCParams, reqEditors ...RequestEditorFn) (*FinishOIDCResponse, error)
+
+	// StartOIDCWithResponse Sign in with OpenID Connect
+	//
+	// For browsers: it redirects to the issuer, which redirects to the callback. If that is impossible,
+	// it redirects to the sign-in page with the code of the problem in the query parameter `failed`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1alpha1/session/oidc (the `StartOIDC` operationId).
+	StartOIDCWithResponse(ctx context.Context, params *StartOIDCParams, reqEditors ...RequestEditorFn) (*StartOIDCResponse, error)
 
 	// GetStateWithResponse Get the state of the cluster and of its upgrade
 	//
@@ -4387,6 +4681,61 @@ func (r DeleteSessionResponse) ContentType() string {
 	return ""
 }
 
+// GetSignInResponseDefaultHeaders the declared response headers of an HTTP default response for GetSignIn
+type GetSignInResponseDefaultHeaders struct {
+	RetryAfter int
+}
+
+type GetSignInResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SignInWays
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetSignInResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSignInResponse) GetJSON200() *SignInWays {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSignInResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSignInResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSignInResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSignInResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSignInResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // CreateSessionResponseDefaultHeaders the declared response headers of an HTTP default response for CreateSession
 type CreateSessionResponseDefaultHeaders struct {
 	RetryAfter int
@@ -4436,6 +4785,116 @@ func (r CreateSessionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateSessionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// FinishOIDCResponse303Headers the declared response headers of an HTTP 303 response for FinishOIDC
+type FinishOIDCResponse303Headers struct {
+	Location string
+}
+
+// FinishOIDCResponseDefaultHeaders the declared response headers of an HTTP default response for FinishOIDC
+type FinishOIDCResponseDefaultHeaders struct {
+	RetryAfter int
+}
+
+type FinishOIDCResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers303 the parsed response headers for an HTTP 303 response
+	Headers303 *FinishOIDCResponse303Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *FinishOIDCResponseDefaultHeaders
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FinishOIDCResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FinishOIDCResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FinishOIDCResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FinishOIDCResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FinishOIDCResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// StartOIDCResponse303Headers the declared response headers of an HTTP 303 response for StartOIDC
+type StartOIDCResponse303Headers struct {
+	Location string
+}
+
+// StartOIDCResponseDefaultHeaders the declared response headers of an HTTP default response for StartOIDC
+type StartOIDCResponseDefaultHeaders struct {
+	RetryAfter int
+}
+
+type StartOIDCResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers303 the parsed response headers for an HTTP 303 response
+	Headers303 *StartOIDCResponse303Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *StartOIDCResponseDefaultHeaders
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StartOIDCResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StartOIDCResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StartOIDCResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartOIDCResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartOIDCResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -5061,6 +5520,19 @@ func (c *ClientWithResponses) DeleteSessionWithResponse(ctx context.Context, req
 	return ParseDeleteSessionResponse(rsp)
 }
 
+// GetSignInWithResponse Get the ways to sign in
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1alpha1/session (the `GetSignIn` operationId).
+func (c *ClientWithResponses) GetSignInWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSignInResponse, error) {
+	rsp, err := c.GetSignIn(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSignInResponse(rsp)
+}
+
 // CreateSessionWithBodyWithResponse Sign in with a one-time code or a token
 //
 // The answer sets the cookie of the session. The session ends after 8 hours at the latest.
@@ -5089,6 +5561,41 @@ func (c *ClientWithResponses) CreateSessionWithResponse(ctx context.Context, bod
 		return nil, err
 	}
 	return ParseCreateSessionResponse(rsp)
+}
+
+// FinishOIDCWithResponse Complete a sign-in with OpenID Connect
+//
+// The issuer redirects a browser here. The answer sets the cookie of the session, and redirects to
+// the page on which the sign-in started. A session with a refresh token outlasts its ID token.
+//
+// The codes of problems are `sign-in-expired`, `sign-in-rejected`, `issuer-failed`, `unauthenticated`
+// (the API server does not accept the ID token), `rate-limited` and `api-unreachable`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1alpha1/session/callback (the `FinishOIDC` operationId).
+func (c *ClientWithResponses) FinishOIDCWithResponse(ctx context.Context, params *FinishOIDCParams, reqEditors ...RequestEditorFn) (*FinishOIDCResponse, error) {
+	rsp, err := c.FinishOIDC(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFinishOIDCResponse(rsp)
+}
+
+// StartOIDCWithResponse Sign in with OpenID Connect
+//
+// For browsers: it redirects to the issuer, which redirects to the callback. If that is impossible,
+// it redirects to the sign-in page with the code of the problem in the query parameter `failed`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1alpha1/session/oidc (the `StartOIDC` operationId).
+func (c *ClientWithResponses) StartOIDCWithResponse(ctx context.Context, params *StartOIDCParams, reqEditors ...RequestEditorFn) (*StartOIDCResponse, error) {
+	rsp, err := c.StartOIDC(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartOIDCResponse(rsp)
 }
 
 // GetStateWithResponse Get the state of the cluster and of its upgrade
@@ -6195,6 +6702,52 @@ func ParseDeleteSessionResponse(rsp *http.Response) (*DeleteSessionResponse, err
 	return response, nil
 }
 
+// ParseGetSignInResponse parses an HTTP response from a GetSignInWithResponse call
+func ParseGetSignInResponse(rsp *http.Response) (*GetSignInResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSignInResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SignInWays
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetSignInResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseCreateSessionResponse parses an HTTP response from a CreateSessionWithResponse call
 func ParseCreateSessionResponse(rsp *http.Response) (*CreateSessionResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -6228,6 +6781,110 @@ func ParseCreateSessionResponse(rsp *http.Response) (*CreateSessionResponse, err
 	switch {
 	case true:
 		var headers CreateSessionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseFinishOIDCResponse parses an HTTP response from a FinishOIDCWithResponse call
+func ParseFinishOIDCResponse(rsp *http.Response) (*FinishOIDCResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FinishOIDCResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 303:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 303:
+		var headers FinishOIDCResponse303Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers303 = &headers
+	case true:
+		var headers FinishOIDCResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseStartOIDCResponse parses an HTTP response from a StartOIDCWithResponse call
+func ParseStartOIDCResponse(rsp *http.Response) (*StartOIDCResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartOIDCResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 303:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 303:
+		var headers StartOIDCResponse303Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers303 = &headers
+	case true:
+		var headers StartOIDCResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
