@@ -149,9 +149,8 @@ func TestTheAgentOfAnotherClusterIsIgnored(t *testing.T) {
 }
 
 func TestASocketThatIsNotOneIsReported(t *testing.T) {
-	b := newBed(t, upgrade())
+	b := newBed(t, upgrade()).current(t) // it has found no socket
 	must(t, os.WriteFile(b.socket, nil, 0o600))
-	b.current(t)
 	b.eventually(t, "the agent is reported as lost", func() bool {
 		state := get[api.State](t, b, "/api/v1alpha1/state", "viewer")
 		return !state.Agent.Connected && state.Agent.Error != ""

@@ -39,15 +39,15 @@ type Follower struct {
 	// Alive is called when the agent confirms that the last document is current; nil: nobody needs
 	// that.
 	Alive func(observedAt time.Time)
-	// Lost is called once when the agent is unreachable, also at the start, and Found when it
-	// responds again.
+	// Lost is called once when the agent is unreachable, also at the start, and again if a socket
+	// appears that nobody can connect to. Found is called when the agent responds again.
 	Lost  func(err error)
 	Found func()
 }
 
 // Follow returns when the context ends, when Report fails, or when the user may not connect.
 func (f *Follower) Follow(ctx context.Context) error {
-	wait, lost := minBackoff, false
+	wait, lost, absent := minBackoff, false, false
 	for {
 		responded := false
 		err := f.stream(ctx, func() {
@@ -65,7 +65,8 @@ func (f *Follower) Follow(ctx context.Context) error {
 		case errors.Is(err, fs.ErrPermission):
 			return fmt.Errorf("only root and the group refit can connect to the agent: %w", err)
 		}
-		if !lost {
+		wasAbsent := absent
+		if absent = errors.Is(err, fs.ErrNotExist); !lost || wasAbsent && !absent {
 			f.Lost(err)
 		}
 		lost = true
