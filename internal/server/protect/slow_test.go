@@ -20,10 +20,11 @@ const (
 )
 
 // serve protects a handler whose clients have little time. It uses HTTP/1.1, or HTTP/2.
-func serve(t *testing.T, http2 bool, handler http.HandlerFunc) *httptest.Server {
+func serve(t *testing.T, isHTTP2 bool, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(protect.HandlerWithin(handler, timeout))
-	s.EnableHTTP2 = http2
+	s.EnableHTTP2 = isHTTP2
+	s.Config.HTTP2 = &http.HTTP2Config{WriteByteTimeout: timeout} // as the server has it: a deadline alone does not end a write
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s
