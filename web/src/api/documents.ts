@@ -41,6 +41,7 @@ export type AuditList = Schemas['AuditList']
 export type Problem = Schemas['Problem']
 export type FieldError = Schemas['FieldError']
 export type Me = Schemas['Me']
+export type SignInWays = Schemas['SignInWays']
 export type Change = Schemas['Change']
 
 /** Where data comes from, and the time of which it is true. */

@@ -65,7 +65,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Get the ways to sign in */
+        get: operations["GetSignIn"];
         put?: never;
         /**
          * Sign in with a one-time code or a token
@@ -74,6 +75,51 @@ export interface paths {
         post: operations["CreateSession"];
         /** Sign out */
         delete: operations["DeleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/session/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sign in with OpenID Connect
+         * @description For browsers: it redirects to the issuer, which redirects to the callback. If that is impossible,
+         *     it redirects to the sign-in page with the code of the problem in the query parameter `failed`.
+         */
+        get: operations["StartOIDC"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/session/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Complete a sign-in with OpenID Connect
+         * @description The issuer redirects a browser here. The answer sets the cookie of the session, and redirects to
+         *     the page on which the sign-in started. A session with a refresh token outlasts its ID token.
+         *
+         *     The codes of problems are `sign-in-expired`, `sign-in-rejected`, `issuer-failed`, `unauthenticated`
+         *     (the API server does not accept the ID token), `rate-limited` and `api-unreachable`.
+         */
+        get: operations["FinishOIDC"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -547,6 +593,13 @@ export interface components {
             code?: string;
             /** @description A token that the API server of the cluster accepts */
             token?: string;
+        };
+        /** @description SignInWays are the ways to sign in beside a token. */
+        SignInWays: {
+            /** @description Whether one-time codes are accepted, as `refit serve` prints them on a loopback address */
+            code: boolean;
+            /** @description The URL of the OpenID Connect issuer; empty if there is none */
+            issuer?: string;
         };
         /** @description Me is the caller. */
         Me: {
@@ -1597,6 +1650,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The browser goes elsewhere. */
+        Redirect: {
+            headers: {
+                /** @description The address. */
+                Location: string;
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
     };
     parameters: {
         /** @description The name of the object. */
@@ -1688,6 +1750,27 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    GetSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ways to sign in. A token that the API server accepts is always one of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInWays"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     CreateSession: {
         parameters: {
             query?: never;
@@ -1729,6 +1812,43 @@ export interface operations {
                 };
                 content?: never;
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    StartOIDC: {
+        parameters: {
+            query?: {
+                /** @description The path of the page to return to. */
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            303: components["responses"]["Redirect"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    FinishOIDC: {
+        parameters: {
+            query?: {
+                state?: string;
+                code?: string;
+                /** @description The error of the issuer. */
+                error?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: {
+                /** @description Only the browser that has started the sign-in completes it. */
+                "__Host-refit-sign-in"?: string;
+            };
+        };
+        requestBody?: never;
+        responses: {
+            303: components["responses"]["Redirect"];
             default: components["responses"]["Problem"];
         };
     };

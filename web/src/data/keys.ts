@@ -9,6 +9,7 @@ export interface NodeFilter {
 export const keys = {
   state: ['state'] as const,
   me: ['me'] as const,
+  signInWays: ['sign-in-ways'] as const,
   operations: ['operations'] as const,
   operation: (name: string) => ['operation', name] as const,
   check: (id: string) => ['check', id] as const,

@@ -1,5 +1,5 @@
 import { client, dataOf } from '../api/client.ts'
-import type { Me } from '../api/documents.ts'
+import type { Me, SignInWays } from '../api/documents.ts'
 import { ProblemError, problemOf } from '../api/problem.ts'
 import { sessionStarted } from './session.ts'
 
@@ -14,6 +14,10 @@ export async function signIn(credential: { code: string } | { token: string }): 
 export async function signOut(): Promise<void> {
   const { error, response } = await client.DELETE('/api/v1alpha1/session')
   if (!response.ok && response.status !== 401) throw new ProblemError(problemOf(response, error))
+}
+
+export async function readSignInWays(signal: AbortSignal): Promise<SignInWays> {
+  return dataOf(client.GET('/api/v1alpha1/session', { signal }))
 }
 
 export async function readMe(signal: AbortSignal): Promise<Me> {

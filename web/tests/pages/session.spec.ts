@@ -52,3 +52,29 @@ test('the token is kept nowhere in the browser', async ({ page, replay }) => {
   await expect(page.getByRole('heading', { name: 'Cluster prod' })).toBeVisible()
   expect(await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, location.href]))).not.toContain('valid')
 })
+
+test('the issuer signs in, and returns to the page', async ({ page, replay }) => {
+  const { server, url } = await replay('running')
+  server.signedIn = false
+  server.issuer = 'https://dex.example.com/dex'
+  await page.goto(`${url}/nodes/worker-1`)
+  await page.getByRole('link', { name: 'Sign in at dex.example.com' }).click()
+  await expect(page.getByRole('heading', { name: 'Node worker-1' })).toBeVisible()
+  expect(page.url()).toBe(`${url}/nodes/worker-1`)
+})
+
+test('a sign-in that failed at the issuer explains itself, and shows no text of the address', async ({ page, replay }) => {
+  const { server, url } = await replay('running')
+  server.signedIn = false
+  server.issuer = 'https://dex.example.com/dex'
+  await page.goto(`${url}/sign-in?failed=unauthenticated&from=/nodes/worker-1`)
+  await expect(page.getByText('The API server does not accept the token of the issuer.')).toBeVisible()
+  await page.getByRole('textbox', { name: 'Token' }).fill('valid')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'Node worker-1' })).toBeVisible()
+  server.signedIn = false
+  await page.goto(`${url}/sign-in?failed=call+this+number&from=//evil.example.com`)
+  await expect(page.getByText('The sign-in at the issuer failed')).toBeVisible()
+  await expect(page.getByText('call this number')).toHaveCount(0)
+  await expect(page.getByRole('link', { name: 'Sign in at dex.example.com' })).toHaveAttribute('href', '/api/v1alpha1/session/oidc?from=%2F')
+})

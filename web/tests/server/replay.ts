@@ -33,6 +33,8 @@ export class Replay {
   /** A one-time code that is still valid. */
   code = ''
   signedIn = true
+  /** The OpenID Connect issuer, if there is one. It signs everybody in. */
+  issuer: string | undefined
   /** A frozen server accepts connections and requests, and answers none. */
   frozen = false
   readonly checks = new Checks()
@@ -198,6 +200,12 @@ export class Replay {
   }
 
   async #session(request: IncomingMessage, response: ServerResponse) {
+    if (request.method === 'GET' && request.url?.includes('/session/oidc')) {
+      this.signedIn = true
+      const from = new URL(request.url, 'http://replay').searchParams.get('from') ?? '/'
+      return response.writeHead(303, { Location: from }).end()
+    }
+    if (request.method === 'GET') return this.#json(response, { code: true, issuer: this.issuer })
     if (request.method === 'DELETE') {
       this.signedIn = false
       return response.writeHead(204).end()

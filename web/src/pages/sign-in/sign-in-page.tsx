@@ -5,6 +5,8 @@ import { useLocation, useNavigate } from 'react-router'
 import { useTranslation } from 'react-i18next'
 import { Heading } from '../../components/heading.tsx'
 import { codeSignIn } from '../../session/code-sign-in.ts'
+import { IssuerSignIn } from '../../session/issuer-sign-in.tsx'
+import { SignInFailure } from '../../session/sign-in-failure.tsx'
 import { TokenForm } from '../../session/token-form.tsx'
 import { useStore } from '../../store.ts'
 import { ThemeToggle } from '../../theme/theme-toggle.tsx'
@@ -15,7 +17,9 @@ export default function SignInPage() {
   const code = useStore(codeSignIn)
   const navigate = useNavigate()
   const cache = useQueryClient()
-  const from = pageBefore(useLocation().state)
+  const { state, search } = useLocation()
+  const query = new URLSearchParams(search)
+  const from = pageBefore(state, query.get('from'))
   const proceed = () => {
     codeSignIn.set({ state: 'none' }) // a code that failed does not require another sign-in
     void cache.invalidateQueries()
@@ -40,6 +44,8 @@ export default function SignInPage() {
                   <p>{code.reason}</p><p>{t('session.codeFailedHelp')}</p>
                 </Alert>
               )}
+              <SignInFailure code={query.get('failed')} />
+              <IssuerSignIn from={from} />
               <TokenForm done={proceed} />
             </>
           )}
@@ -48,7 +54,7 @@ export default function SignInPage() {
 }
 
 /** Only an address of this application: the state of the history is not a redirect to elsewhere. */
-function pageBefore(state: unknown): string {
-  const from = typeof state === 'object' && state !== null && 'from' in state ? state.from : undefined
+function pageBefore(state: unknown, query: string | null): string {
+  const from = typeof state === 'object' && state !== null && 'from' in state ? state.from : query
   return typeof from === 'string' && from.startsWith('/') && !from.startsWith('//') ? from : '/'
 }
