@@ -46,7 +46,7 @@ function Shown({ report, plan, hash, before, retry }: { report: Report; plan: Pl
         </Alert>
       )}
       {before && (old ? <ChangesOfPlan before={old} after={outlineOf(plan)} /> : <p>{t('approval.unknownBefore')}</p>)}
-      <Summary plan={plan} report={report} />
+      <Summary plan={plan} report={report} withHash={false} />
       <Disclosure title={t('plan.stages')}><PlanStages plan={plan} /></Disclosure>
     </>
   )

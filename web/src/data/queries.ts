@@ -22,6 +22,7 @@ export function useOperation(name: string) {
   })
 }
 
+/** The nodes and their state in an operation. Without a name, it is the last one, if there is any. */
 export function useNodes(operation: string, filter: NodeFilter) {
   return useQuery({
     queryKey: keys.nodes(operation, filter),
@@ -33,6 +34,7 @@ export function useNodes(operation: string, filter: NodeFilter) {
         ...(filter.text !== '' && { q: filter.text }),
         ...(filter.after !== '' && { continue: filter.after }),
       }
+      if (operation === '') return dataOf(client.GET('/api/v1alpha1/nodes', { params: { query }, signal }))
       return dataOf(client.GET('/api/v1alpha1/operations/{name}/nodes', { params: { path: { name: operation }, query }, signal }))
     },
   })

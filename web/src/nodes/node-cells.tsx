@@ -7,34 +7,50 @@ import { useActivity } from '../components/activity.ts'
 import { Elapsed } from '../components/elapsed.tsx'
 import { NodeState } from './node-state.tsx'
 
-/** A row of the table of nodes. */
+/** A row of the table of nodes. On a narrow screen a cell is a grid, so that each has one child. */
 export function NodeCells({ row, asOf }: { row: NodeRow; asOf: number }) {
   const { t } = useTranslation()
   const activity = useActivity()(row)
+  const upgraded = isUpgraded(row)
   return (
     <Tr>
       <Td dataLabel={t('nodes.column.node')} modifier="breakWord">
-        <Link to={`/nodes/${encodeURIComponent(row.node)}`}>{row.node}</Link>
-        {row.controlPlane && <> <span className="refit-muted">{t('nodes.controlPlane')}</span></>}
+        <div>
+          <Link to={`/nodes/${encodeURIComponent(row.node)}`}>{row.node}</Link>
+          {row.controlPlane && <> <span className="refit-muted">{t('nodes.controlPlane')}</span></>}
+        </div>
       </Td>
       <Td dataLabel={t('nodes.column.state')}>
-        <NodeState state={row.state} compact />
-        {row.rolledBack && <> <Label status="warning" isCompact>{t('nodes.rolledBack')}</Label></>}
+        <div className="refit-labels">
+          {upgraded ? <Label status="success" isCompact>{t('nodes.upgraded')}</Label> : <NodeState state={row.state} compact />}
+          {row.rolledBack && <Label status="warning" isCompact>{t('nodes.rolledBack')}</Label>}
+        </div>
       </Td>
       <Td dataLabel={t('nodes.column.activity')} modifier="breakWord">
-        {activity ? <>{activity} {row.since && <Elapsed since={row.since} asOf={asOf} />}</> : <span className="refit-muted">{row.message}</span>}
-        {row.blockers ? <> <Label status="warning" isCompact>{t('activity.blocked', { count: row.blockers })}</Label></> : null}
+        <div>
+          {activity ? <>{activity} {row.since && <Elapsed since={row.since} asOf={asOf} />}</> : <span className="refit-muted">{!upgraded && row.message}</span>}
+          {row.blockers ? <> <Label status="warning" isCompact>{t('activity.blocked', { count: row.blockers })}</Label></> : null}
+        </div>
       </Td>
       <Td dataLabel={t('nodes.column.version')}>
-        {row.from && row.from !== row.kubelet && <span className="refit-muted">{row.from} → </span>}
-        {row.kubelet ?? t('unknown')}
-        {!row.ready && <> <Label status="danger" isCompact>{t('nodes.notReady')}</Label></>}
-        {row.cordon === 'Refit' && <> <span className="refit-muted">{t('nodes.cordonRefit')}</span></>}
-        {row.cordon === 'Other' && <> <Label status="warning" isCompact>{t('nodes.cordonOther')}</Label></>}
+        <div>
+          <span className="refit-nowrap">
+            {row.from && row.from !== row.kubelet && <span className="refit-muted">{row.from} → </span>}
+            {row.kubelet ?? t('unknown')}
+          </span>
+          {!row.ready && <> <Label status="danger" isCompact>{t('nodes.notReady')}</Label></>}
+          {row.cordon === 'Refit' && <> <span className="refit-muted">{t('nodes.cordonRefit')}</span></>}
+          {row.cordon === 'Other' && <> <Label status="warning" isCompact>{t('nodes.cordonOther')}</Label></>}
+        </div>
       </Td>
       <Td dataLabel={t('nodes.column.agent')}>
         {row.agent ?? <Label status="warning" isCompact>{t('nodes.noAgent')}</Label>}
       </Td>
     </Tr>
   )
+}
+
+/** Whether an upgrade that has ended has changed the node: it is idle, and its version before is known. */
+function isUpgraded({ state, from, kubelet, rolledBack = false }: NodeRow): boolean {
+  return state === 'Idle' && from !== undefined && from !== kubelet && !rolledBack
 }

@@ -10,7 +10,7 @@ import { NodeCells } from './node-cells.tsx'
 import { NodeFilterBar } from './node-filter-bar.tsx'
 import { useNodeFilter } from './filter.ts'
 
-/** The nodes of the cluster and their state in an operation, page by page. */
+/** The nodes of the cluster and their state in an operation, page by page. Without a name, there may be none yet. */
 export function NodeTable({ operation }: { operation: string }) {
   const { t } = useTranslation()
   const { filter, setFilter, setPage } = useNodeFilter()
@@ -40,7 +40,7 @@ function Rows({ operation, page }: { operation: string; page: NodePage }) {
   const { asOf } = useFreshness(page)
   if (page.nodes.length === 0) return <p>{t('nodes.noneFound')}</p>
   return (
-    <Table variant="compact" gridBreakPoint="grid-md" aria-label={t('nodes.caption', { operation })}>
+    <Table variant="compact" gridBreakPoint="grid-md" aria-label={operation ? t('nodes.caption', { operation }) : t('upgrade.nodes')}>
       <Thead>
         <Tr>
           <Th>{t('nodes.column.node')}</Th>

@@ -24,6 +24,21 @@ export function rowsOf(operation: Operation, count = operation.nodes.total): Nod
   })
 }
 
+/** The rows of a cluster whose last upgrade has ended. */
+export function idleRows(last: string): NodeRow[] {
+  return ['cp-1', 'cp-2', 'cp-3', 'worker-1', 'worker-2'].map((node, i) => ({
+    node, controlPlane: i < 3, kubelet: 'v1.35.4', ready: true, agent: 'v0.2.0', state: 'Idle', from: 'v1.34.4',
+    message: `No upgrade is in progress; the last one, ${last}, is Succeeded.`,
+  }))
+}
+
+/** The rows of a cluster without an upgrade. */
+export function newRows(installed = true): NodeRow[] {
+  return idleRows('').map(({ node, controlPlane, kubelet, ready, state }) => ({
+    node, controlPlane, ready, state, message: 'There has been no upgrade in this cluster.', ...(kubelet && { kubelet }), ...(installed && { agent: 'v0.2.0' }),
+  }))
+}
+
 /** The state of a node, as the server describes it. */
 function stateOf({ ended, name, phase }: Operation, node: { failed: boolean; skipped: boolean; done: boolean; active: boolean }): { state: string; message: string } {
   if (node.failed) {

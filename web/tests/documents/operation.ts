@@ -121,7 +121,7 @@ export function aborted(): Operation {
   delete operation.reason
   delete operation.remedy
   return {
-    ...operation, phase: 'Aborted', ended: true, aborted: true, completionTime: ago(30), active: [], waiting: [],
+    ...operation, failures: operation.failures.map((failure) => ({ ...failure, remedy: 'Remove the flag from /etc/default/kubelet. Then start another upgrade' })), phase: 'Aborted', ended: true, aborted: true, completionTime: ago(30), active: [], waiting: [],
     nodes: { total: 5, done: 3, failed: 1, skipped: 1 },
   }
 }

@@ -185,7 +185,7 @@ for (const { name, scene, path, prepare } of pages) {
 /** The page scrolls within the window, so that a picture of all of it needs a high window. */
 async function photograph(page: Page, file: string) {
   const { width } = page.viewportSize() ?? { width: 1280 }
-  const height = await page.evaluate(() => Math.ceil((document.querySelector('#content')?.scrollHeight ?? 900) + 90))
+  const height = await page.evaluate(() => Math.ceil((document.querySelector('#content')?.scrollHeight ?? 900) + 130))
   await page.setViewportSize({ width, height: Math.min(Math.max(height, 600), 5000) })
   await page.screenshot({ path: file })
   await page.setViewportSize({ width, height: 900 })

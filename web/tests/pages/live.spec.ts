@@ -24,7 +24,7 @@ test('a frozen server is shown within 12 s, and the page recovers by itself', as
   server.frozen = true
   const since = Date.now()
   const shown = (await appeared - since) / 1000
-  test.info().annotations.push({ type: 'figure', description: `frozen_server_shown ${shown.toFixed(1)} s` })
+  console.log(`figure web_frozen_server_shown ${shown.toFixed(1)} s`)
   expect(shown).toBeLessThanOrEqual(12)
   await expect(page.getByText(/not updated for \d+ s/).first()).toBeVisible()
   server.frozen = false

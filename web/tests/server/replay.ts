@@ -148,6 +148,7 @@ export class Replay {
       response.setHeader('ETag', '"spec-1"')
       return this.#json(response, { ...observed, operation: state.operation, spec })
     }
+    if (kind === 'nodes' && name === undefined) return this.#json(response, { ...observed, operation: state.operation?.name ?? '', ...this.#page(url) })
     const explanation = explanations.find(({ node }) => node === name)
     if (kind === 'nodes' && explanation) return this.#json(response, { ...observed, explanation })
     this.#problem(response, 404, 'not-found', `There is no ${kind} ${name}.`)

@@ -1,7 +1,6 @@
 import { Alert } from '@patternfly/react-core'
 import { useTranslation } from 'react-i18next'
 import type { OperationList, State } from '../../api/documents.ts'
-import { CommandLine } from '../../components/command-line.tsx'
 import { Heading } from '../../components/heading.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { NodeTable } from '../../nodes/node-table.tsx'
@@ -42,9 +41,7 @@ export function ClusterView({ state, operations }: { state: State; operations: O
         </div>
       </div>
       <Panel id="nodes" title={t('upgrade.nodes')} of={state}>
-        {newest
-          ? <NodeTable operation={newest} />
-          : <p>{t('cluster.nodesNeedOperation')} <CommandLine command="kubectl get nodes" /></p>}
+        <NodeTable operation={newest ?? ''} />
       </Panel>
     </>
   )

@@ -69,7 +69,7 @@ function Nodes({ nodes, title }: { nodes: PlanNode[]; title: string }) {
                 {node.name} {node.canary && <Label isCompact color="blue">{t('plan.canary')}</Label>}
               </Td>
               <Td dataLabel={t('plan.column.from')}>{node.from ?? t('unknown')}</Td>
-              <Td dataLabel={t('plan.column.drain')}>
+              <Td dataLabel={t('plan.column.drain')} modifier="nowrap">
                 {node.drain ? (node.moves ? t('plan.drained', { pods: t('pod', { count: node.moves }) }) : t('plan.drainedEmpty')) : t('plan.notDrained')}
               </Td>
               <Td dataLabel={t('plan.column.time')}>{node.estimate ? duration(node.estimate.seconds * 1000) : ''}</Td>

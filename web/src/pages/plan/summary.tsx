@@ -9,7 +9,7 @@ import { duration } from '../../format/duration.ts'
 import { changedNodes, evictions, outageOf } from './plan-facts.ts'
 
 /** What the upgrade changes, how long it takes, and when the API server is unreachable. */
-export function Summary({ plan, report }: { plan: Plan; report: Report }) {
+export function Summary({ plan, report, withHash = true }: { plan: Plan; report: Report; withHash?: boolean }) {
   const { t } = useTranslation()
   const nodes = changedNodes(plan)
   const outage = outageOf(plan, report)
@@ -38,7 +38,7 @@ export function Summary({ plan, report }: { plan: Plan; report: Report }) {
       <Fact name={t('plan.releases')}>
         {plan.hops.map(({ kubernetes, release }) => release?.name ?? t('plan.noRelease', { version: kubernetes })).join(', ')}
       </Fact>
-      <Fact name={t('plan.hash')}><CommandLine command={plan.hash} /></Fact>
+      {withHash && <Fact name={t('plan.hash')}><CommandLine command={plan.hash} /></Fact>}
     </DescriptionList>
   )
 }

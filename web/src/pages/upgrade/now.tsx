@@ -11,14 +11,14 @@ const variants: Record<string, AlertProps['variant']> = {
   Succeeded: 'success', Aborted: 'warning',
 }
 
-/** What the operation does or waits for, and what the user can do. The failures above may cover it. */
+/** What the operation does or waits for, and what the user can do. The failures may cover it; an approval has its own panel. */
 export function Now({ answer, asOf }: { answer: OperationAnswer; asOf: number }) {
   const { operation } = answer
   if (coveredByFailures(operation)) return null
   const title = <><Message operation={operation} asOf={asOf} /> <AgeLabel of={answer} quiet /></>
   return (
     <Alert isInline variant={variants[operation.phase] ?? 'info'} title={title} component="h2">
-      {!operation.ended && <Remedy remedy={operation.remedy} />}
+      {!operation.ended && operation.phase !== 'AwaitingApproval' && <Remedy remedy={operation.remedy} />}
     </Alert>
   )
 }

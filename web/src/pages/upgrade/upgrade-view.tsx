@@ -55,7 +55,7 @@ export function UpgradeView({ answer, state }: { answer: OperationAnswer; state:
             <Panel id="waiting" title={t('upgrade.waiting')} of={answer}><Waiting waiting={waits} asOf={asOf} /></Panel>
           )}
           {operation.stages.length > 0 && <Panel id="stages" title={t('upgrade.stages')} of={answer}><Stages stages={operation.stages} /></Panel>}
-          {!operation.ended && (
+          {(operation.active.length > 0 || operation.phase === 'Running') && (
             <Panel id="active" title={t('upgrade.active')} of={answer}>
               <ActiveNodes operation={operation.name} active={operation.active} asOf={asOf} allLink="?state=Active#nodes" />
             </Panel>
