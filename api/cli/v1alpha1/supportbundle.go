@@ -7,15 +7,16 @@ const KindSupportBundle = "SupportBundle"
 
 // SupportBundle is the index of a support bundle: the file index.json in it, and the result of
 // `refit support-bundle`. A part that could not be collected is listed with its error, so that a
-// missing part does not look like one without content.
+// missing part differs from one without content.
 type SupportBundle struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Cluster    string `json:"cluster,omitempty"` // empty: a bundle of one host, without the API
 	// File is the archive on the machine of the user; empty in the archive.
-	File string `json:"file,omitempty"`
-	// Operation is the ClusterUpgrade that the bundle is about. It is empty if there is none, or
-	// without the API.
+	File      string `json:"file,omitempty"`
+	FileBytes int64  `json:"fileBytes,omitempty"` // its size
+	// Operation is the ClusterUpgrade that the bundle is about; empty if there is none, or without
+	// the API.
 	Operation string `json:"operation,omitempty"`
 	// Host is the host that a bundle without the API is about.
 	Host    string    `json:"host,omitempty"`

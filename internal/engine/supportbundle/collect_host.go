@@ -29,6 +29,8 @@ const (
 	pollInterval  = 500 * time.Millisecond
 	// leftoverAge is added to the deadline of a Pod. An older one belongs to a run that was killed.
 	leftoverAge = time.Minute
+	// maxParts bounds what the index of a host lists.
+	maxParts = 128
 )
 
 // collectHost runs a Pod on a node and reads what it prints.
@@ -75,7 +77,7 @@ func (r *run) create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) 
 	message := err.Error()
 	refused := apierrors.IsInvalid(err) || strings.Contains(message, "ValidatingAdmissionPolicy") || strings.Contains(message, "PodSecurity") || strings.Contains(message, "admission webhook")
 	if refused {
-		return nil, supportbundle.Fail(supportbundle.ReasonPodRefused, "the collector Pod is refused: %s", message)
+		return nil, supportbundle.Fail(supportbundle.ReasonPodRefused, "the collector Pod is refused: %s", r.line(message))
 	}
 	return nil, fmt.Errorf("cannot create the collector Pod: %w", err)
 }
@@ -107,14 +109,14 @@ func (r *run) started(ctx context.Context, pod *corev1.Pod) error {
 			if state.Running != nil || state.Terminated != nil {
 				return true, nil
 			}
-			if reason := waitingReason(state.Waiting); reason != waiting {
+			if reason := r.line(waitingReason(state.Waiting)); reason != waiting {
 				waiting = reason
 				r.report(Progress{Node: pod.Spec.NodeName, Activity: "waits for the collector Pod to start: " + reason})
 			}
 		}
 		if hopeless(waiting) || now.Status.Phase == corev1.PodFailed {
 			return false, supportbundle.Fail(supportbundle.ReasonPodNotStarted, "the collector Pod does not start: %s",
-				cmp.Or(waiting, strings.TrimSpace(now.Status.Reason+" "+now.Status.Message)))
+				cmp.Or(waiting, r.line(now.Status.Reason+" "+now.Status.Message)))
 		}
 		return false, nil
 	})
@@ -147,11 +149,11 @@ func (r *run) ended(ctx context.Context, pod *corev1.Pod, cause error) error {
 	if now, err := r.Typed.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{}); err == nil {
 		for i := range now.Status.ContainerStatuses {
 			if ended := now.Status.ContainerStatuses[i].State.Terminated; ended != nil && ended.Message != "" {
-				message, _ = r.redact.Text(ended.Message)
+				message = ended.Message
 			}
 		}
 	}
-	return supportbundle.Fail(supportbundle.ReasonPodFailed, "the collector Pod failed: %s", strings.Join(strings.Fields(message), " "))
+	return supportbundle.Fail(supportbundle.ReasonPodFailed, "the collector Pod failed: %s", r.line(message))
 }
 
 // hostParts returns the parts of the archive of a host. They are redacted again: the agent may be
@@ -161,7 +163,7 @@ func (r *run) hostParts(node string, raw []byte) ([]archive.Part, error) {
 	described := map[string]cliv1alpha1.BundlePart{}
 	var out []archive.Part
 	if read.Index != nil {
-		for _, p := range read.Index.Parts {
+		for _, p := range read.Index.Parts[:min(len(read.Index.Parts), maxParts)] {
 			if p.Path != "" {
 				described[p.Path] = p
 				continue
@@ -188,7 +190,7 @@ func (r *run) hostParts(node string, raw []byte) ([]archive.Part, error) {
 	return out, err
 }
 
-// untrusted returns the entry of a part in the index of a host, bounded and redacted.
+// untrusted returns the description of a part in the index of a host, bounded and redacted.
 func (r *run) untrusted(node string, p cliv1alpha1.BundlePart) cliv1alpha1.BundlePart {
 	out := cliv1alpha1.BundlePart{
 		Source: r.line(p.Source), Node: node, Items: max(0, p.Items), Truncated: p.Truncated, Note: r.line(p.Note), Redactions: map[string]int64{},

@@ -45,15 +45,25 @@ type Options struct {
 	Patterns []*regexp.Regexp
 }
 
-// Progress is what is being done.
+// Progress is what is being done, or a part that was added.
 type Progress struct {
 	Node     string // empty: nothing about one node
 	Activity string // such as "waits for the Pod to start: ContainerCreating"
+	// Part is a part that was added, or is missing; nil: something is being done.
+	Part *cliv1alpha1.BundlePart
+}
+
+// String is what is being done, in one line.
+func (p Progress) String() string {
+	if p.Node == "" {
+		return p.Activity
+	}
+	return p.Node + " " + p.Activity
 }
 
 // Collect writes the archive of a bundle, and returns its index. It reports from several
-// goroutines, but never at the same time. If nothing could be collected, the
-// error is supportbundle.ErrEmpty.
+// goroutines, but never at the same time. If nothing could be collected, the error is
+// supportbundle.ErrEmpty.
 func (c *Collector) Collect(ctx context.Context, o Options, report func(Progress), to io.Writer) (*cliv1alpha1.SupportBundle, error) {
 	started := c.Now()
 	limited, cancel := context.WithTimeout(ctx, o.Limits.Timeout)
@@ -110,11 +120,16 @@ func (r *run) collect(ctx context.Context) error {
 }
 
 // add adds a part.
-func (r *run) add(p archive.Part) error { return r.archive.Add(p) }
+func (r *run) add(p archive.Part) error {
+	err := r.archive.Add(p)
+	added := r.index.Parts[len(r.index.Parts)-1]
+	r.report(Progress{Node: added.Node, Part: &added})
+	return err
+}
 
 // fail adds a part that is missing.
 func (r *run) fail(source, node string, err error) error {
-	return r.add(archive.Part{BundlePart: cliv1alpha1.BundlePart{Source: source, Node: node, Error: classify(err)}})
+	return r.add(archive.Part{BundlePart: cliv1alpha1.BundlePart{Source: source, Node: node, Error: r.classify(err)}})
 }
 
 // local adds what this machine has.

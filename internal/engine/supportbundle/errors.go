@@ -9,17 +9,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/redact"
 	"github.com/refit-dev/refit/internal/upgrade/supportbundle"
 )
 
-// classify describes an error for the index. Its message is redacted, too: a URL may be in it.
-func classify(err error) *cliv1alpha1.BundleError {
-	if known, ok := errors.AsType[*supportbundle.Failure](err); ok {
-		return &known.BundleError
+// classify describes an error for the index. Its message is redacted, too: a URL may be in it, or
+// the message of a webhook or a kubelet.
+func (r *run) classify(err error) *cliv1alpha1.BundleError {
+	known, ok := errors.AsType[*supportbundle.Failure](err)
+	if !ok {
+		known = supportbundle.Fail(reasonOf(err), "%s", r.line(err.Error()))
 	}
-	message, _ := redact.New().Text(err.Error())
-	return &supportbundle.Fail(reasonOf(err), "%s", message).BundleError
+	out := known.BundleError
+	out.Message = r.line(out.Message)
+	return &out
 }
 
 func reasonOf(err error) string {

@@ -90,25 +90,25 @@ func (r *run) inOrder(ctx context.Context, hosts []supportbundle.Host, from sour
 func (r *run) host(ctx context.Context, h supportbundle.Host, from source) []archive.Part {
 	if !h.Reachable {
 		r.report(Progress{Node: h.Node, Activity: "is skipped: its kubelet does not report"})
-		return []archive.Part{missing(h.Node, supportbundle.Fail(supportbundle.ReasonNodeUnreachable, "the kubelet of %s does not report its status: no Pod can start there", h.Node))}
+		return []archive.Part{r.missing(h.Node, supportbundle.Fail(supportbundle.ReasonNodeUnreachable, "the kubelet of %s does not report its status: no Pod can start there", h.Node))}
 	}
 	parts, err := r.collectHost(ctx, h.Node, from)
 	if err != nil {
-		r.report(Progress{Node: h.Node, Activity: "failed: " + classify(err).Message})
-		parts = append(parts, missing(h.Node, err))
+		r.report(Progress{Node: h.Node, Activity: "failed: " + r.classify(err).Message})
+		parts = append(parts, r.missing(h.Node, err))
 	}
 	return parts
 }
 
-func missing(node string, err error) archive.Part {
-	return archive.Part{BundlePart: cliv1alpha1.BundlePart{Source: sourceHost, Node: node, Error: classify(err)}}
+func (r *run) missing(node string, err error) archive.Part {
+	return archive.Part{BundlePart: cliv1alpha1.BundlePart{Source: sourceHost, Node: node, Error: r.classify(err)}}
 }
 
 // allHosts returns the nodes of the cluster.
 func (r *run) allHosts(ctx context.Context) (out []supportbundle.Host, err error) {
 	changed := map[string]bool{}
 	if r.operation != nil {
-		// Without it the order of the hosts is worse, and the index has an error of NodeUpgrades.
+		// Without them the order of the hosts is worse. The index lists NodeUpgrades as missing.
 		_ = r.list(ctx, collection{refit("nodeupgrades"), ""}, func(u *unstructured.Unstructured) error {
 			if name, _, _ := unstructured.NestedString(u.Object, "spec", "operation", "name"); name == r.operation.Name {
 				changed[u.GetName()] = true

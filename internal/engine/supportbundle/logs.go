@@ -71,7 +71,7 @@ func (r *run) log(ctx context.Context, pod *corev1.Pod, container string, previo
 		Path: supportbundle.LogPath(pod.Namespace, pod.Name, container, previous), Source: source, Node: pod.Spec.NodeName,
 	})
 	if err != nil {
-		p.Error = classify(fmt.Errorf("cannot read the log: %w", err))
+		p.Error = r.classify(fmt.Errorf("cannot read the log: %w", err))
 		p.Truncated = len(p.Content) > 0
 	}
 	return p

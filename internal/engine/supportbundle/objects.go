@@ -132,7 +132,7 @@ func (r *run) addList(ctx context.Context, from collection, source, path string,
 		return nil
 	})
 	if err != nil && !errors.Is(err, errFull) {
-		p.Error = classify(err)
+		p.Error = r.classify(err)
 	}
 	p.Redactions = counts
 	return r.add(p)

@@ -22,7 +22,7 @@ const reachTimeout = 15 * time.Second
 func (r *run) findOperation(ctx context.Context) {
 	r.report(Progress{Activity: "reads the operation"})
 	if r.Dynamic == nil {
-		r.index.APIUnreachable = classify(supportbundle.Fail(supportbundle.ReasonAPIUnreachable, "the API was not used"))
+		r.index.APIUnreachable = r.classify(supportbundle.Fail(supportbundle.ReasonAPIUnreachable, "the API was not used"))
 		return
 	}
 	var all []refitv1alpha1.ClusterUpgrade
@@ -38,7 +38,7 @@ func (r *run) findOperation(ctx context.Context) {
 	})
 	switch {
 	case err != nil && unreachable(err):
-		r.index.APIUnreachable = classify(supportbundle.Fail(supportbundle.ReasonAPIUnreachable, "the API server is unreachable: %v", cause(err)))
+		r.index.APIUnreachable = r.classify(supportbundle.Fail(supportbundle.ReasonAPIUnreachable, "the API server is unreachable: %v", cause(err)))
 	case err == nil:
 		r.operation = choose(all, r.Operation)
 	}

@@ -71,7 +71,7 @@ func podOf(node string, from source, args []string, timeout time.Duration) *core
 	return pod
 }
 
-// podArguments are the arguments of the container.
+// podArguments are the arguments of refit-agent in the Pod.
 func (r *run) podArguments() []string {
 	args := []string{
 		"host-bundle",

@@ -2,8 +2,8 @@
 // leaves the cluster. It is stricter than what is used for messages in a status: it handles whole
 // logs and journals, and a false positive costs a word of a log, a false negative a credential.
 //
-//  1. Text is handled line by line, so a secret is never split between two reads. PEM blocks
-//     and YAML blocks span lines: they are a state of the stream.
+//  1. Text is handled line by line, so a secret is never split between two reads. The state of the
+//     stream handles secrets of several lines (PEM blocks, YAML blocks).
 //  2. Each rule finds spans in a line. Overlapping spans are merged, and replaced by the name of
 //     the rule that begins first.
 //  3. Objects are handled by field, so that the encoding does not matter, and then each of their

@@ -37,8 +37,8 @@ func TestEverySecretIsRedacted(t *testing.T) {
 	}
 }
 
-// TestEveryRuleIsNeeded removes each rule: one of its plants must remain then. It proves that the
-// plants would show a broken rule.
+// TestEveryRuleIsNeeded removes each rule: a plant of that rule must remain then. It proves that
+// the plants would show a broken rule.
 func TestEveryRuleIsNeeded(t *testing.T) {
 	all := New(patterns...).rules
 	for i := range all {

@@ -89,7 +89,7 @@ func merged(found []span) []span {
 	return out
 }
 
-// replace replaces spans of a line and counts them. Redacted values are not counted again.
+// replace replaces spans of a line and counts them. A marker is not counted again.
 func replace(line string, spans []span, counts Counts) string {
 	if len(spans) == 0 {
 		return line

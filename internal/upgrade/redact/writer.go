@@ -64,7 +64,7 @@ func (w *Writer) Counts() Counts { return w.counts }
 func (w *Writer) flush(end string) error {
 	line := string(w.line)
 	if w.over {
-		// The line ends before the value that the cut has split.
+		// The cut may have split the last word.
 		line = line[:max(0, strings.LastIndexAny(line, " \t,;&"))]
 		end = cut + end
 	}

@@ -11,13 +11,13 @@ import (
 type Host struct {
 	Node         string
 	ControlPlane bool
-	// Reachable is false if the kubelet does not report its status: no Pod can start there.
+	// Reachable is false if the kubelet does not report its status any more: no Pod can start.
 	Reachable bool
 	// Changed is true if the operation has an order for the node.
 	Changed bool
 }
 
-// SelectHosts returns the hosts to collect, the most important ones first, and those beyond the
+// SelectHosts returns the hosts to collect, the most important ones first, and those above the
 // limit. With names, exactly these are selected, and the limit does not count.
 func SelectHosts(all []Host, u *refitv1alpha1.ClusterUpgrade, names []string, limit int) (selected, left []Host) {
 	hosts := slices.Clone(all)

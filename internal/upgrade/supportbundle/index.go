@@ -8,7 +8,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/redact"
 )
 
-// ErrEmpty is the error of a bundle in which nothing could be collected. Its index has the errors.
+// ErrEmpty is the error of a bundle in which nothing could be collected. Its index has the reasons.
 var ErrEmpty = errors.New("nothing could be collected")
 
 // Finish completes an index: the redactions of all parts, and rules that found nothing.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -164,6 +165,40 @@ func TestAHostCannotFillTheMemory(t *testing.T) {
 	host, err := ReadHost(bytes.NewReader(raw), 1<<20)
 	if err == nil || len(host.Files["journal/kubelet.log"]) > 4<<20 {
 		t.Errorf("%d bytes are read, %v", len(host.Files["journal/kubelet.log"]), err)
+	}
+}
+
+// block returns a header of a tar archive, and content padded to blocks.
+func block(kind byte, name, content string) string {
+	header := make([]byte, 512)
+	copy(header, name)
+	copy(header[100:], "0000600\x000000000\x000000000\x00")
+	copy(header[124:], fmt.Sprintf("%011o\x00%011o\x00        ", len(content), 0))
+	header[156] = kind
+	copy(header[257:], "ustar\x0000")
+	sum := 0
+	for _, b := range header {
+		sum += int(b)
+	}
+	copy(header[148:], fmt.Sprintf("%06o\x00 ", sum))
+	return string(header) + content + strings.Repeat("\x00", (512-len(content)%512)%512)
+}
+
+// The holes of a sparse file have no bytes in the archive, but a reader returns them.
+func TestAHostCannotFillTheMemoryWithHoles(t *testing.T) {
+	const size = "67108864"
+	var record strings.Builder
+	for _, field := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=x/status.json", "GNU.sparse.realsize=" + size} {
+		fmt.Fprintf(&record, "%d %s\n", len(field)+len("00 \n"), field)
+	}
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := io.WriteString(z, block('x', "x", record.String())+block('0', "x/status.json", fmt.Sprintf("%-512s", "1\n"+size+"\n0\n"))+strings.Repeat("\x00", 1024))
+	must(t, err)
+	must(t, z.Close())
+	host, err := ReadHost(&out, 1<<20)
+	if n := len(host.Files["status.json"]); err == nil || n > 2<<20 || n == 0 {
+		t.Errorf("%d bytes are read, %v", n, err)
 	}
 }
 

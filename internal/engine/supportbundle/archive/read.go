@@ -23,10 +23,12 @@ const maxIndex = 1 << 20
 type Host struct {
 	Files map[string][]byte
 	Index *cliv1alpha1.SupportBundle // nil: the archive is not complete
+
+	left int64 // until the limit of all files
 }
 
 // ReadHost reads the archive of a host. It does not trust the host: only known paths of regular
-// files are accepted, up to a size. The parts before an error are returned with it.
+// files are accepted, up to a size. The files before an error are returned with it.
 func ReadHost(from io.Reader, limit int64) (Host, error) {
 	out := Host{Files: map[string][]byte{}}
 	compressed, err := gzip.NewReader(from)
@@ -35,6 +37,8 @@ func ReadHost(from io.Reader, limit int64) (Host, error) {
 	}
 	// Headers and padding have a size, too.
 	files := tar.NewReader(io.LimitReader(compressed, limit+maxIndex+maxFiles*4096))
+	// Those bytes do not bound the files: the holes of a sparse one have none.
+	out.left = limit + maxIndex
 	for range maxFiles {
 		header, err := files.Next()
 		if errors.Is(err, io.EOF) {
@@ -55,7 +59,11 @@ func (h *Host) add(header *tar.Header, from io.Reader) error {
 	if !ok || header.Typeflag != tar.TypeReg || (name != supportbundle.Index && !supportbundle.IsHostPart(name)) {
 		return fmt.Errorf("the archive has an unexpected file %q", header.Name)
 	}
-	content, err := io.ReadAll(from)
+	content, err := io.ReadAll(io.LimitReader(from, h.left))
+	h.left -= int64(len(content))
+	if err == nil && int64(len(content)) < header.Size {
+		err = errors.New("the archive is too large")
+	}
 	if name != supportbundle.Index {
 		h.Files[name] = content
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A stream begins and ends with these lines. The output of anything else is no part of a host.
+// A stream begins and ends with these lines. Other output is no part of a host.
 const (
 	streamBegin = "refit-support-bundle 1"
 	streamEnd   = "end "
@@ -73,7 +73,7 @@ func (s *StreamWriter) Close() error {
 	return s.to.Flush()
 }
 
-// ReadStream returns the archive of a stream. The part before an error is returned with it.
+// ReadStream returns the archive of a stream. The bytes before an error are returned with it.
 func ReadStream(from io.Reader, limit int64) ([]byte, error) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 16<<10), 64<<10)

@@ -50,7 +50,7 @@ type Options struct {
 	Report func(activity string) // what is being read
 }
 
-// Read returns the parts of the host. A part that cannot be read has an error.
+// Read returns the parts of the host. An unreadable file is a part with an error.
 func (r *Reader) Read(ctx context.Context, o Options) []archive.Part {
 	var out []archive.Part
 	limit := o.Limit

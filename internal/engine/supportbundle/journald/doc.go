@@ -1,7 +1,7 @@
 // Package journald reads the journal files of systemd without journalctl, which the image of the
 // agent does not have, and without locks: journald may write to the file meanwhile.
 //
-//  1. The header has the times of the first and the last entry, and what a reader must support.
+//  1. The header has the time of the first and the last entry, and what else a reader must support.
 //  2. Entry arrays list the offsets of entries, entries those of their fields.
 //  3. A field is read once: entries of a unit share the field with its name.
 //
