@@ -42,7 +42,7 @@ power cut interrupted it, with or without an API server.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().StringVar(&a.settings, "settings", settings.File, "`file` with the settings of this host")
 	root.AddCommand(a.run(), a.install(), a.uninstall(), a.status(), a.steps(), a.undo(), a.forget(), a.backup(), a.restore(), a.place(), a.remove(), a.pause(),
-		a.try(), a.rehearse(), a.rehearsalRequests())
+		a.try(), a.rehearse(), a.rehearsalRequests(), a.hostBundle(), a.supportBundle())
 	for _, c := range root.Commands() {
 		c.RunE = blameMissingRoot(c.RunE, os.Geteuid())
 	}
