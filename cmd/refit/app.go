@@ -8,6 +8,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/refit-dev/refit/internal/cli/bundling"
 	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/installation"
 	"github.com/refit-dev/refit/internal/cli/source"
@@ -32,6 +33,8 @@ type app struct {
 	installer func(config *rest.Config) (installation.Cluster, error)
 	// client returns a client for the objects of a cluster.
 	client func(config *rest.Config) (client.WithWatch, error)
+	// bundleClients returns the clients that collect a support bundle.
+	bundleClients bundling.Clients
 	// controllers runs the controllers in this process.
 	controllers func(context.Context, controller.Options) error
 	// changing is true once the command changes something.
@@ -42,7 +45,8 @@ func newApp(executable string) *app {
 	return &app{
 		Streams: terminal.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now},
 		name:    terminal.NameOf(executable), observe: source.Observe, preflight: preflight.Run, client: operations.NewClient, controllers: controller.Run,
-		installer: func(config *rest.Config) (installation.Cluster, error) { return install.New(config) },
+		bundleClients: bundling.NewClients,
+		installer:     func(config *rest.Config) (installation.Cluster, error) { return install.New(config) },
 	}
 }
 
