@@ -126,8 +126,11 @@ func (s *Server) ListReleases(context.Context, api.ListReleasesRequestObject) (a
 	return out, err
 }
 
-// ListOperations lists the upgrades.
-func (s *Server) ListOperations(context.Context, api.ListOperationsRequestObject) (api.ListOperationsResponseObject, error) {
+// ListOperations lists the upgrades, or the one that the caller has started with a key.
+func (s *Server) ListOperations(ctx context.Context, r api.ListOperationsRequestObject) (api.ListOperationsResponseObject, error) {
+	if r.Params.IdempotencyKey != "" {
+		return s.startedWith(ctx, r.Params.IdempotencyKey)
+	}
 	out := api.ListOperations200JSONResponse{Cluster: s.documents.cluster}
 	err := s.read(func(c *operations.Copy) error {
 		out.Source, out.ObservedAt = observed(c)

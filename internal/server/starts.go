@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/operations"
+	"github.com/refit-dev/refit/internal/server/access"
 	"github.com/refit-dev/refit/internal/server/api"
 	"github.com/refit-dev/refit/internal/server/checks"
 	"github.com/refit-dev/refit/internal/server/problem"
@@ -102,10 +104,13 @@ func (s *Server) newStart(c *caller, r api.StartOperationRequestObject) (*starti
 		return nil, err
 	}
 	start := &starting{cluster: own, caller: c, spec: spec, plan: r.Body.Plan}
-	start.once.Key = hashOf(ownerOf(c.Principal), key)
+	start.once.Key = startKey(c.Principal, key)
 	start.once.Request, err = requestHash(spec, r.Body.Plan)
 	return start, err
 }
+
+// startKey identifies the start of a caller.
+func startKey(p access.Principal, key string) string { return hashOf(ownerOf(p), key) }
 
 func requestHash(spec refitv1alpha1.ClusterUpgradeSpec, plan string) (string, error) {
 	content, err := json.Marshal(spec)
@@ -182,6 +187,34 @@ func startProblem(err error) error {
 			With("Use a new Idempotency-Key for each start, and the same one only to repeat a request")
 	}
 	return err
+}
+
+// startedWith lists the upgrade that the caller has started with a key. The API server answers: the
+// copy may not have it yet.
+func (s *Server) startedWith(ctx context.Context, key string) (api.ListOperationsResponseObject, error) {
+	if len(key) > maxKey {
+		return nil, invalid("#/idempotencyKey", fmt.Sprintf("must have at most %d characters", maxKey))
+	}
+	if err := s.writable(); err != nil {
+		return nil, err
+	}
+	c := callerOf(ctx)
+	own, err := s.callers.of(c.Principal)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	defer cancel()
+	out := api.ListOperations200JSONResponse{Cluster: s.documents.cluster, Source: api.API, ObservedAt: s.options.Cluster.Now().UTC()}
+	all, err := own.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := startKey(c.Principal, key)
+	out.Operations = progress.NewHistory(s.documents.cluster, slices.DeleteFunc(all, func(u refitv1alpha1.ClusterUpgrade) bool {
+		return !operations.StartedWith(&u, wanted)
+	})).Operations
+	return out, nil
 }
 
 func (s *Server) startedBefore(ctx context.Context, start *starting, u *refitv1alpha1.ClusterUpgrade) (api.StartOperationResponseObject, error) {

@@ -98,6 +98,13 @@ func TestAStartHappensOnce(t *testing.T) {
 	if answer, body := b.send(t, starting(admin, "run-3", "guessed", spec)); answer.StatusCode != http.StatusUnprocessableEntity || problemOf(t, body).Errors[0].Pointer != "#/plan" {
 		t.Errorf("no plan: %d %s", answer.StatusCode, body)
 	}
+	for key, want := range map[string]int{"run-1": 1, "run-2": 0, "to-v1-36-3": 0} {
+		_, body := b.send(t, request{path: operationsPath + "?idempotencyKey=" + key, cookie: admin})
+		var list api.OperationList
+		if decode(t, body, &list); len(list.Operations) != want || list.Source != api.API {
+			t.Errorf("started with %s: %s", key, body)
+		}
+	}
 	entries := get[api.AuditList](t, b, "/api/v1alpha1/audit", "approver")
 	started := func(e api.AuditEntry) bool { return e.Action == "StartOperation" && e.Object == "to-v1-36-3" && e.Detail == plan }
 	if !slices.ContainsFunc(entries.Entries, started) {

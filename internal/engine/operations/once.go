@@ -35,10 +35,13 @@ func (e InProgressError) Error() string {
 	return fmt.Sprintf("operation %s has the same target and is in progress", e.Operation)
 }
 
+// StartedWith reports whether an operation was started with a key.
+func StartedWith(u *refitv1alpha1.ClusterUpgrade, key string) bool { return u.Annotations[annotationKey] == key }
+
 // Find returns the operation that was started with the key, nil if there is none.
 func (o Once) Find(existing []refitv1alpha1.ClusterUpgrade) (*refitv1alpha1.ClusterUpgrade, error) {
 	for i := range existing {
-		if u := &existing[i]; u.Annotations[annotationKey] == o.Key {
+		if u := &existing[i]; StartedWith(u, o.Key) {
 			if u.Annotations[annotationRequest] != o.Request {
 				return nil, fmt.Errorf("%w, which has started operation %s", ErrKeyReused, u.Name)
 			}

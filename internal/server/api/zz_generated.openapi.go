@@ -800,6 +800,12 @@ type ListNodesParams struct {
 	Q NodeName `form:"q,omitempty" json:"q,omitempty,omitzero"`
 }
 
+// ListOperationsParams defines parameters for ListOperations.
+type ListOperationsParams struct {
+	// IdempotencyKey Only the upgrade that the caller has started with this Idempotency-Key
+	IdempotencyKey string `form:"idempotencyKey,omitempty" json:"idempotencyKey,omitempty,omitzero"`
+}
+
 // StartOperationParams defines parameters for StartOperation.
 type StartOperationParams struct {
 	// IdempotencyKey A text that identifies this start of the caller, such as a UUID or the id of a pipeline run.
@@ -906,7 +912,7 @@ type ServerInterface interface {
 	GetNode(w http.ResponseWriter, r *http.Request, name Name)
 	// ListOperations List the upgrades
 	// (GET /api/v1alpha1/operations)
-	ListOperations(w http.ResponseWriter, r *http.Request)
+	ListOperations(w http.ResponseWriter, r *http.Request, params ListOperationsParams)
 	// StartOperation Start an upgrade with a plan that was reviewed
 	// (POST /api/v1alpha1/operations)
 	StartOperation(w http.ResponseWriter, r *http.Request, params StartOperationParams)
@@ -1284,8 +1290,27 @@ func (siw *ServerInterfaceWrapper) GetNode(w http.ResponseWriter, r *http.Reques
 // ListOperations operation middleware
 func (siw *ServerInterfaceWrapper) ListOperations(w http.ResponseWriter, r *http.Request) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOperationsParams
+
+	// ------------- Optional query parameter "idempotencyKey" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "idempotencyKey", r.URL.Query(), &params.IdempotencyKey, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "idempotencyKey"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "idempotencyKey", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListOperations(w, r)
+		siw.Handler.ListOperations(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2496,6 +2521,7 @@ func (response GetNodedefaultApplicationProblemPlusJSONResponse) VisitGetNodeRes
 }
 
 type ListOperationsRequestObject struct {
+	Params ListOperationsParams
 }
 
 type ListOperationsResponseObject interface {
@@ -3766,8 +3792,10 @@ func (sh *strictHandler) GetNode(w http.ResponseWriter, r *http.Request, name Na
 }
 
 // ListOperations operation middleware
-func (sh *strictHandler) ListOperations(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) ListOperations(w http.ResponseWriter, r *http.Request, params ListOperationsParams) {
 	var request ListOperationsRequestObject
+
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListOperations(ctx, request.(ListOperationsRequestObject))

@@ -322,7 +322,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the upgrades */
+        /**
+         * List the upgrades
+         * @description With an `idempotencyKey`, the list has at most one upgrade, and the API server answers: a run of
+         *     a pipeline that is repeated finds what it has started.
+         */
         get: operations["ListOperations"];
         put?: never;
         /**
@@ -2104,7 +2108,10 @@ export interface operations {
     };
     ListOperations: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only the upgrade that the caller has started with this Idempotency-Key */
+                idempotencyKey?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -802,6 +802,12 @@ type ListNodesParams struct {
 	Q NodeName `form:"q,omitempty" json:"q,omitempty,omitzero"`
 }
 
+// ListOperationsParams defines parameters for ListOperations.
+type ListOperationsParams struct {
+	// IdempotencyKey Only the upgrade that the caller has started with this Idempotency-Key
+	IdempotencyKey string `form:"idempotencyKey,omitempty" json:"idempotencyKey,omitempty,omitzero"`
+}
+
 // StartOperationParams defines parameters for StartOperation.
 type StartOperationParams struct {
 	// IdempotencyKey A text that identifies this start of the caller, such as a UUID or the id of a pipeline run.
@@ -1029,8 +1035,11 @@ type ClientInterface interface {
 
 	// ListOperations List the upgrades
 	//
+	// With an `idempotencyKey`, the list has at most one upgrade, and the API server answers: a run of
+	// a pipeline that is repeated finds what it has started.
+	//
 	// Corresponds with GET /api/v1alpha1/operations (the `ListOperations` operationId).
-	ListOperations(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListOperations(ctx context.Context, params *ListOperationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StartOperationWithBody Start an upgrade with a plan that was reviewed
 	//
@@ -1401,9 +1410,12 @@ func (c *Client) GetNode(ctx context.Context, name Name, reqEditors ...RequestEd
 
 // ListOperations List the upgrades
 //
+// With an `idempotencyKey`, the list has at most one upgrade, and the API server answers: a run of
+// a pipeline that is repeated finds what it has started.
+//
 // Corresponds with GET /api/v1alpha1/operations (the `ListOperations` operationId).
-func (c *Client) ListOperations(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListOperationsRequest(c.Server)
+func (c *Client) ListOperations(ctx context.Context, params *ListOperationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOperationsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2221,7 +2233,7 @@ func NewGetNodeRequest(server string, name Name) (*http.Request, error) {
 }
 
 // NewListOperationsRequest constructs an http.Request for the ListOperations method
-func NewListOperationsRequest(server string) (*http.Request, error) {
+func NewListOperationsRequest(server string, params *ListOperationsParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -2237,6 +2249,29 @@ func NewListOperationsRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "idempotencyKey", params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -3236,10 +3271,13 @@ type ClientWithResponsesInterface interface {
 
 	// ListOperationsWithResponse List the upgrades
 	//
+	// With an `idempotencyKey`, the list has at most one upgrade, and the API server answers: a run of
+	// a pipeline that is repeated finds what it has started.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1alpha1/operations (the `ListOperations` operationId).
-	ListOperationsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOperationsResponse, error)
+	ListOperationsWithResponse(ctx context.Context, params *ListOperationsParams, reqEditors ...RequestEditorFn) (*ListOperationsResponse, error)
 
 	// StartOperationWithBodyWithResponse Start an upgrade with a plan that was reviewed
 	//
@@ -5264,11 +5302,14 @@ func (c *ClientWithResponses) GetNodeWithResponse(ctx context.Context, name Name
 
 // ListOperationsWithResponse List the upgrades
 //
+// With an `idempotencyKey`, the list has at most one upgrade, and the API server answers: a run of
+// a pipeline that is repeated finds what it has started.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1alpha1/operations (the `ListOperations` operationId).
-func (c *ClientWithResponses) ListOperationsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOperationsResponse, error) {
-	rsp, err := c.ListOperations(ctx, reqEditors...)
+func (c *ClientWithResponses) ListOperationsWithResponse(ctx context.Context, params *ListOperationsParams, reqEditors ...RequestEditorFn) (*ListOperationsResponse, error) {
+	rsp, err := c.ListOperations(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
