@@ -3,13 +3,20 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	openapi "github.com/refit-dev/refit/api"
+	"github.com/refit-dev/refit/internal/server"
 	"github.com/refit-dev/refit/internal/server/api"
 )
 
@@ -162,7 +170,8 @@ var headers = map[string]http.Header{
 }
 
 // TestEveryRouteForEveryCaller sends each request of openapi.yaml as each caller, and validates
-// each answer against its schema. No answer has a secret.
+// each answer against its schema. No answer, event or file of the server, and no line of its log has
+// a secret.
 func TestEveryRouteForEveryCaller(t *testing.T) {
 	c := shared(t)
 	must(t, c.Create(t.Context(), &corev1.Secret{
@@ -180,8 +189,13 @@ func TestEveryRouteForEveryCaller(t *testing.T) {
 		names[w] = "route-" + strconv.Itoa(i)
 		c.operation(t, names[w])
 	}
-	s := c.serve(t, t.TempDir()).current(t, tokens["viewer"])
+	log := &buffer{}
+	s := c.serve(t, t.TempDir(), func(o *server.Options) {
+		o.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}).current(t, tokens["viewer"])
 	expired := s.signIn(t, api.SignIn{Token: tokens["approver"]})
+	secrets := append(slices.Collect(maps.Values(tokens)), expired, "canary-")
+	events := s.follow(t, request{token: tokens["viewer"]})
 	s.ahead.Store(int64(9 * time.Hour))
 	if len(answers) > len(all) {
 		t.Errorf("this test has %d routes, openapi.yaml %d", len(answers), len(all))
@@ -210,12 +224,81 @@ func TestEveryRouteForEveryCaller(t *testing.T) {
 				if answer.StatusCode != row.statuses[i] {
 					t.Errorf("status is %d, want %d: %s", answer.StatusCode, row.statuses[i], body)
 				}
-				if strings.Contains(string(body), "canary-") {
-					t.Errorf("the answer has a secret: %s", body)
-				}
+				hasNone(t, "the answer", string(body), secrets)
+				hasNone(t, "the header of the answer", fmt.Sprint(answer.Header), secrets)
 				checkAnswer(t, &r, schemaOf, answer, body)
 			})
 		}
+	}
+	s.stop() // ends the stream, and writes the files
+	for e := range events {
+		hasNone(t, "the event "+e.kind, e.data, secrets)
+	}
+	hasNone(t, "the log", log.String(), secrets)
+	files, err := os.ReadDir(s.directory)
+	must(t, err)
+	for _, file := range files {
+		content, err := os.ReadFile(filepath.Join(s.directory, file.Name()))
+		must(t, err)
+		hasNone(t, file.Name(), string(content), secrets)
+	}
+	if len(files) < 4 {
+		t.Errorf("the server has the files %v", files)
+	}
+}
+
+// hasNone fails the test if a text has one of the secrets, as it is or as base64.
+func hasNone(t *testing.T, what, text string, secrets []string) {
+	t.Helper()
+	for _, secret := range secrets {
+		if strings.Contains(text, secret) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(secret))) {
+			t.Errorf("%s has the secret %.12s…: %.2000s", what, secret, text)
+		}
+	}
+}
+
+// buffer is the log of a server.
+type buffer struct {
+	mu      sync.Mutex
+	content bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.content.Write(p)
+}
+
+// String returns what was written.
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.content.String()
+}
+
+// TestNamesThatKubernetesDoesNotPermit sends names that would be another path of the API server.
+func TestNamesThatKubernetesDoesNotPermit(t *testing.T) {
+	c := shared(t)
+	operator := c.token(t, "operator", "refit-operator")
+	log := &buffer{}
+	s := c.serve(t, t.TempDir(), func(o *server.Options) { o.Log = slog.New(slog.NewJSONHandler(log, nil)) }).current(t, operator)
+	for _, name := range []string{"%2e", "%2e%2e", "a%2Fb", "a%2Fstatus", "%25", "a%00", "a%0d%0ab", "a%3Fdry", "A", "%ff", strings.Repeat("a", 254)} {
+		for _, r := range []request{
+			{method: http.MethodPost, path: "/pause"},
+			{method: http.MethodPost, path: "/approve", body: `{"plan":"` + hash + `"}`},
+			{method: http.MethodPatch, body: `{"rollback":"Manual"}`, header: headers["ChangeOperation"]},
+			{path: "/nodes"},
+			{},
+		} {
+			r.path, r.token = prefix+"operations/"+name+r.path, operator
+			if answer, body := s.send(t, r); answer.StatusCode != http.StatusNotFound && answer.StatusCode != http.StatusForbidden {
+				t.Errorf("%s %s: %d %s", r.method, r.path, answer.StatusCode, body)
+			}
+		}
+	}
+	if strings.Contains(log.String(), "a request failed") {
+		t.Errorf("the log is %s", log)
 	}
 }
 

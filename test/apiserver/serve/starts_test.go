@@ -178,9 +178,9 @@ func (p *pipeline) run(t *testing.T, id, to, timeout string) (code int, out stri
 	return cmd.ProcessState.ExitCode(), string(content)
 }
 
-// TestAPipelineThatWasKilledFollowsItsUpgrade kills the script once the upgrade has started. The
-// cluster changes, so that a check has another plan, and none in the end. The script follows what it
-// has started, and reports how it ends.
+// TestAPipelineThatWasKilledFollowsItsUpgrade kills the script once the upgrade has started, and
+// changes the cluster, so that a check finds nothing to upgrade. The script follows the upgrade that
+// it has started, and reports how that ends.
 func TestAPipelineThatWasKilledFollowsItsUpgrade(t *testing.T) {
 	c := apart(t)
 	token := c.pipeline(t)
@@ -243,6 +243,7 @@ func TestAPipelineThatWasKilledFollowsItsUpgrade(t *testing.T) {
 func TestAPipelineWaitsOutAnOutage(t *testing.T) {
 	unreachable := func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Retry-After", "5")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		fmt.Fprint(w, `{"code":"api-unreachable","title":"Service Unavailable","detail":"The API server is unreachable."}`)
 	}
