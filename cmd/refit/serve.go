@@ -10,6 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/agentsocket"
+	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/server"
 	"github.com/refit-dev/refit/internal/server/oidc"
 )
@@ -44,12 +45,18 @@ that the command prints, or set --tls-cert and --tls-key.`,
 			if err != nil {
 				return err
 			}
+			servers, err := operations.NewAPIServers(config)
+			if err != nil {
+				return err
+			}
 			objects, err := a.client(config)
 			if err != nil {
 				return err
 			}
+			cluster := a.operations(objects, name)
+			cluster.APIServers = servers
 			log := slog.New(slog.NewTextHandler(a.Err, nil))
-			return f.Serve(cmd.Context(), a.operations(objects, name), config, log, func(started server.Started) {
+			return f.Serve(cmd.Context(), cluster, config, log, func(started server.Started) {
 				fmt.Fprint(a.Out, text.Serving(text.Server(started)))
 			})
 		},

@@ -217,6 +217,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 	background.Go(func() { s.local.run(running) })
 	background.Go(func() { s.explain(running) })
 	background.Go(func() { s.keep(running) })
+	background.Go(func() { s.findAPIServers(running) })
 	listening := &http.Server{
 		Handler: s.handler, TLSConfig: config, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		HTTP2:    &http.HTTP2Config{SendPingTimeout: pingInterval, WriteByteTimeout: pieceTimeout},

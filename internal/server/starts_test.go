@@ -106,7 +106,9 @@ func TestAStartHappensOnce(t *testing.T) {
 		}
 	}
 	entries := get[api.AuditList](t, b, "/api/v1alpha1/audit", "approver")
-	started := func(e api.AuditEntry) bool { return e.Action == "StartOperation" && e.Object == "to-v1-36-3" && e.Detail == plan }
+	started := func(e api.AuditEntry) bool {
+		return e.Action == "StartOperation" && e.Object == "to-v1-36-3" && e.Detail == plan
+	}
 	if !slices.ContainsFunc(entries.Entries, started) {
 		t.Errorf("the audit log is %+v", entries)
 	}

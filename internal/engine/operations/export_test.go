@@ -7,3 +7,6 @@ const (
 	LeaseValidFor   = leaseValidFor
 	ProbeTimeout    = probeTimeout
 )
+
+// Redial does what a probe without an answer does.
+func (c *Cluster) Redial() { c.redial() }

@@ -76,8 +76,11 @@ func unanswered(ctx context.Context, err error) error {
 }
 
 // redial closes the connections of the client: one to a machine that is gone would otherwise stay
-// in use until TCP gives it up.
+// in use until TCP gives it up. The next connection may be to another API server.
 func (c *Cluster) redial() {
+	if c.APIServers != nil {
+		c.APIServers.next()
+	}
 	if connection, ok := c.Client.(interface{ Redial() }); ok {
 		connection.Redial()
 	}

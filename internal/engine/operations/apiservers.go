@@ -1,0 +1,110 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/connrotation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// APIServers are the API servers of a cluster. Connections go to the address of the kubeconfig until
+// an API server does not respond, and then to the next one. Each certificate has to be valid for the
+// host of the kubeconfig, as those of kubeadm are for the endpoint of the control plane.
+type APIServers struct {
+	first  string
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	dialer *connrotation.Dialer
+
+	mu     sync.Mutex
+	others []string
+	at     string // the address in use; empty: the first
+}
+
+// NewAPIServers lets all clients of a configuration connect through the result.
+func NewAPIServers(config *rest.Config) (*APIServers, error) {
+	server, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("the address of the API server is invalid: %w", err)
+	}
+	port := server.Port()
+	if port == "" {
+		port = "443"
+	}
+	a := &APIServers{first: net.JoinHostPort(server.Hostname(), port), dial: config.Dial}
+	if a.dial == nil {
+		a.dial = (&net.Dialer{Timeout: requestTimeout}).DialContext
+	}
+	a.dialer = connrotation.NewDialer(a.dialCurrent)
+	config.Dial = a.dialer.DialContext
+	return a, nil
+}
+
+// dialCurrent dials the API server in use. Other addresses, such as that of a proxy, stay as they
+// are.
+func (a *APIServers) dialCurrent(ctx context.Context, network, address string) (net.Conn, error) {
+	if address == a.first {
+		a.mu.Lock()
+		if a.at != "" {
+			address = a.at
+		}
+		a.mu.Unlock()
+	}
+	return a.dial(ctx, network, address)
+}
+
+// next closes all connections, and uses the next API server. One alone stays in use.
+func (a *APIServers) next() {
+	a.mu.Lock()
+	alone := len(a.others) == 0 && a.at == ""
+	if at := slices.Index(a.others, a.at) + 1; at < len(a.others) {
+		a.at = a.others[at]
+	} else {
+		a.at = ""
+	}
+	a.mu.Unlock()
+	if !alone {
+		a.dialer.CloseAll()
+	}
+}
+
+// set sets the addresses beside that of the kubeconfig.
+func (a *APIServers) set(found []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.others = slices.DeleteFunc(slices.Sorted(slices.Values(found)), func(address string) bool { return address == a.first })
+}
+
+// FindAPIServers reads the addresses of the API servers, as they have registered them.
+func (c *Cluster) FindAPIServers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	var slice discoveryv1.EndpointSlice
+	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}, &slice); err != nil {
+		return fmt.Errorf("cannot read the addresses of the API servers: %w", err)
+	}
+	c.APIServers.set(addressesOf(&slice))
+	return nil
+}
+
+func addressesOf(slice *discoveryv1.EndpointSlice) (out []string) {
+	for _, port := range slice.Ports {
+		if port.Port == nil || port.Protocol != nil && *port.Protocol != corev1.ProtocolTCP {
+			continue
+		}
+		for _, endpoint := range slice.Endpoints {
+			for _, address := range endpoint.Addresses {
+				out = append(out, net.JoinHostPort(address, strconv.Itoa(int(*port.Port))))
+			}
+		}
+	}
+	return out
+}
