@@ -158,6 +158,11 @@ type serving struct {
 // serve starts a server with the credentials of an administrator.
 func (c *cluster) serve(t *testing.T, directory string, change ...func(*server.Options)) *serving {
 	t.Helper()
+	return c.serveAt(t, "127.0.0.1:0", directory, change...)
+}
+
+func (c *cluster) serveAt(t *testing.T, address, directory string, change ...func(*server.Options)) *serving {
+	t.Helper()
 	s := &serving{directory: directory}
 	objects, err := operations.NewClient(c.RESTConfig())
 	must(t, err)
@@ -175,7 +180,7 @@ func (c *cluster) serve(t *testing.T, directory string, change ...func(*server.O
 	must(t, err)
 	source, err := certificate.Own(directory, []string{"127.0.0.1"}, time.Now)
 	must(t, err)
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,6 +23,7 @@ type goBinaries struct {
 	commands  []goCommand
 	tags      string
 	ldflags   string
+	cgo       bool // link libraries of this host
 	takes     time.Duration
 	// source, if set, is a main package of our own in the root of the module.
 	source string
@@ -61,6 +63,9 @@ func (p goBinaries) inputs() []string {
 	if p.source != "" {
 		inputs = append(inputs, p.source)
 	}
+	if p.cgo {
+		inputs = append(inputs, "cgo")
+	}
 	return append(inputs, p.proofInputs...)
 }
 
@@ -99,7 +104,11 @@ func (p goBinaries) build(ctx context.Context, shop *workshop, dir string) error
 func (p goBinaries) compile(ctx context.Context, shop *workshop, source, bin string, packages ...string) error {
 	argv := append([]string{"go", "build"}, goBuildFlags...)
 	argv = append(argv, "-tags", p.tags, "-ldflags", p.ldflags, "-o", bin+"/")
-	return shop.run(ctx, command{argv: append(argv, packages...), dir: source, env: goBuildEnv})
+	env := goBuildEnv
+	if p.cgo {
+		env = append(slices.Clone(env), "CGO_ENABLED=1")
+	}
+	return shop.run(ctx, command{argv: append(argv, packages...), dir: source, env: env})
 }
 
 // rename gives each binary its file name.

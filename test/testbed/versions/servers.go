@@ -7,6 +7,8 @@ const (
 	Distribution  = "v3.1.2" // a registry
 	Prometheus    = "v0.315.0"
 	Helm          = "v4.3.1"
+	// Dex has no tags that its Go module can name.
+	Dex = "v0.0.0-20210917061239-f0186ff2651e"
 
 	// The OpenTelemetry Collector has two lines of versions: stable modules, and all others.
 	Collector       = "v0.156.0"
