@@ -1,52 +1,46 @@
 import { Label } from '@patternfly/react-core'
-import { Td, Tr } from '@patternfly/react-table'
 import { Link } from 'react-router'
 import { useTranslation } from 'react-i18next'
 import type { NodeRow } from '../api/documents.ts'
 import { useActivity } from '../components/activity.ts'
 import { Elapsed } from '../components/elapsed.tsx'
+import { Cell, TableRow } from '../components/table.tsx'
 import { NodeState } from './node-state.tsx'
 
-/** A row of the table of nodes. On a narrow screen a cell is a grid, so that each has one child. */
+/** A row of the table of nodes. */
 export function NodeCells({ row, asOf }: { row: NodeRow; asOf: number }) {
   const { t } = useTranslation()
   const activity = useActivity()(row)
   const upgraded = isUpgraded(row)
   return (
-    <Tr>
-      <Td dataLabel={t('nodes.column.node')} modifier="breakWord">
-        <div>
-          <Link to={`/nodes/${encodeURIComponent(row.node)}`}>{row.node}</Link>
-          {row.controlPlane && <> <span className="refit-muted">{t('nodes.controlPlane')}</span></>}
-        </div>
-      </Td>
-      <Td dataLabel={t('nodes.column.state')}>
+    <TableRow>
+      <Cell label={t('nodes.column.node')} wrap="anywhere">
+        <Link to={`/nodes/${encodeURIComponent(row.node)}`}>{row.node}</Link>
+        {row.controlPlane && <> <span className="refit-muted">{t('nodes.controlPlane')}</span></>}
+      </Cell>
+      <Cell label={t('nodes.column.state')}>
         <div className="refit-labels">
           {upgraded ? <Label status="success" isCompact>{t('nodes.upgraded')}</Label> : <NodeState state={row.state} compact />}
           {row.rolledBack && <Label status="warning" isCompact>{t('nodes.rolledBack')}</Label>}
         </div>
-      </Td>
-      <Td dataLabel={t('nodes.column.activity')} modifier="breakWord">
-        <div>
-          {activity ? <>{activity} {row.since && <Elapsed since={row.since} asOf={asOf} />}</> : <span className="refit-muted">{!upgraded && row.message}</span>}
-          {row.blockers ? <> <Label status="warning" isCompact>{t('activity.blocked', { count: row.blockers })}</Label></> : null}
-        </div>
-      </Td>
-      <Td dataLabel={t('nodes.column.version')}>
-        <div>
-          <span className="refit-nowrap">
-            {row.from && row.from !== row.kubelet && <span className="refit-muted">{row.from} → </span>}
-            {row.kubelet ?? t('unknown')}
-          </span>
-          {!row.ready && <> <Label status="danger" isCompact>{t('nodes.notReady')}</Label></>}
-          {row.cordon === 'Refit' && <> <span className="refit-muted">{t('nodes.cordonRefit')}</span></>}
-          {row.cordon === 'Other' && <> <Label status="warning" isCompact>{t('nodes.cordonOther')}</Label></>}
-        </div>
-      </Td>
-      <Td dataLabel={t('nodes.column.agent')}>
+      </Cell>
+      <Cell label={t('nodes.column.activity')} wrap="anywhere">
+        {activity ? <>{activity} {row.since && <Elapsed since={row.since} asOf={asOf} />}</> : <span className="refit-muted">{!upgraded && row.message}</span>}
+        {row.blockers ? <> <Label status="warning" isCompact>{t('activity.blocked', { count: row.blockers })}</Label></> : null}
+      </Cell>
+      <Cell label={t('nodes.column.version')}>
+        <span className="refit-nowrap">
+          {row.from && row.from !== row.kubelet && <span className="refit-muted">{row.from} → </span>}
+          {row.kubelet ?? t('unknown')}
+        </span>
+        {!row.ready && <> <Label status="danger" isCompact>{t('nodes.notReady')}</Label></>}
+        {row.cordon === 'Refit' && <> <span className="refit-muted">{t('nodes.cordonRefit')}</span></>}
+        {row.cordon === 'Other' && <> <Label status="warning" isCompact>{t('nodes.cordonOther')}</Label></>}
+      </Cell>
+      <Cell label={t('nodes.column.agent')}>
         {row.agent ?? <Label status="warning" isCompact>{t('nodes.noAgent')}</Label>}
-      </Td>
-    </Tr>
+      </Cell>
+    </TableRow>
   )
 }
 

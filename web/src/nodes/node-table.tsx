@@ -1,9 +1,9 @@
 import { Button } from '@patternfly/react-core'
-import { Table, Tbody, Th, Thead, Tr } from '@patternfly/react-table'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { NodePage, NodeRow } from '../api/documents.ts'
 import { ProblemState } from '../components/problem-state.tsx'
+import { Column, Columns, Table, TableRows } from '../components/table.tsx'
 import { useNodes } from '../data/queries.ts'
 import { useFreshness } from '../live/freshness.ts'
 import { NodeCells } from './node-cells.tsx'
@@ -40,17 +40,15 @@ function Rows({ operation, page }: { operation: string; page: NodePage }) {
   const { asOf } = useFreshness(page)
   if (page.nodes.length === 0) return <p>{t('nodes.noneFound')}</p>
   return (
-    <Table variant="compact" gridBreakPoint="grid-md" aria-label={operation ? t('nodes.caption', { operation }) : t('upgrade.nodes')}>
-      <Thead>
-        <Tr>
-          <Th>{t('nodes.column.node')}</Th>
-          <Th>{t('nodes.column.state')}</Th>
-          <Th>{t('nodes.column.activity')}</Th>
-          <Th>{t('nodes.column.version')}</Th>
-          <Th>{t('nodes.column.agent')}</Th>
-        </Tr>
-      </Thead>
-      <Tbody>{page.nodes.map((row: NodeRow) => <NodeCells key={row.node} row={row} asOf={asOf} />)}</Tbody>
+    <Table stackBelow="md" label={operation ? t('nodes.caption', { operation }) : t('upgrade.nodes')}>
+      <Columns>
+        <Column>{t('nodes.column.node')}</Column>
+        <Column>{t('nodes.column.state')}</Column>
+        <Column>{t('nodes.column.activity')}</Column>
+        <Column>{t('nodes.column.version')}</Column>
+        <Column>{t('nodes.column.agent')}</Column>
+      </Columns>
+      <TableRows>{page.nodes.map((row: NodeRow) => <NodeCells key={row.node} row={row} asOf={asOf} />)}</TableRows>
     </Table>
   )
 }

@@ -1,10 +1,10 @@
 import { Button } from '@patternfly/react-core'
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { useTranslation } from 'react-i18next'
 import type { OperationList, PastOperation } from '../../api/documents.ts'
 import { PhaseLabel } from '../../components/phase-label.tsx'
+import { Cell, Column, Columns, Table, TableRow, TableRows } from '../../components/table.tsx'
 import { minuteOf } from '../../format/moment.ts'
 import { stopwatch } from '../../format/stopwatch.ts'
 import { useFreshness } from '../../live/freshness.ts'
@@ -20,19 +20,17 @@ export function HistoryTable({ operations: list }: { operations: OperationList }
   if (operations.length === 0) return <p>{t('cluster.noHistory')}</p>
   return (
     <>
-      <Table variant="compact" gridBreakPoint="grid-lg" aria-label={t('cluster.history')}>
-        <Thead>
-          <Tr>
-            <Th>{t('cluster.column.operation')}</Th>
-            <Th>{t('cluster.column.phase')}</Th>
-            <Th>{t('cluster.column.started')}</Th>
-            <Th>{t('cluster.column.duration')}</Th>
-            <Th>{t('cluster.column.nodes')}</Th>
-          </Tr>
-        </Thead>
-        <Tbody>
+      <Table stackBelow="lg" label={t('cluster.history')}>
+        <Columns>
+          <Column>{t('cluster.column.operation')}</Column>
+          <Column>{t('cluster.column.phase')}</Column>
+          <Column>{t('cluster.column.started')}</Column>
+          <Column>{t('cluster.column.duration')}</Column>
+          <Column>{t('cluster.column.nodes')}</Column>
+        </Columns>
+        <TableRows>
           {(all ? operations : operations.slice(0, shownOperations)).map((past) => <Row key={past.name} past={past} asOf={asOf} />)}
-        </Tbody>
+        </TableRows>
       </Table>
       {!all && operations.length > shownOperations && (
         <Button variant="link" isInline onClick={() => setAll(true)}>{t('cluster.allOperations')}</Button>
@@ -46,19 +44,19 @@ function Row({ past, asOf }: { past: PastOperation; asOf: number }) {
   const remarks = useRemarks()(past)
   const end = past.ended && past.completionTime ? Date.parse(past.completionTime) : asOf
   return (
-    <Tr>
-      <Td dataLabel={t('cluster.column.operation')} modifier="breakWord">
+    <TableRow>
+      <Cell label={t('cluster.column.operation')} wrap="anywhere">
         <Link to={`/operations/${encodeURIComponent(past.name)}`}>{past.name}</Link>
         <div className="refit-muted">{[past.from, past.to].filter(Boolean).join(' → ')}</div>
         {remarks && <div>{remarks}</div>}
-      </Td>
-      <Td dataLabel={t('cluster.column.phase')}><PhaseLabel phase={past.phase} compact /></Td>
-      <Td dataLabel={t('cluster.column.started')}>{minuteOf(past.startTime)}</Td>
-      <Td dataLabel={t('cluster.column.duration')}>{stopwatch(end - Date.parse(past.startTime))}</Td>
-      <Td dataLabel={t('cluster.column.nodes')}>
+      </Cell>
+      <Cell label={t('cluster.column.phase')}><PhaseLabel phase={past.phase} compact /></Cell>
+      <Cell label={t('cluster.column.started')}>{minuteOf(past.startTime)}</Cell>
+      <Cell label={t('cluster.column.duration')}>{stopwatch(end - Date.parse(past.startTime))}</Cell>
+      <Cell label={t('cluster.column.nodes')}>
         {past.componentsOnly ? t('none') : t('of', { done: past.nodes.done, total: past.nodes.total })}
-      </Td>
-    </Tr>
+      </Cell>
+    </TableRow>
   )
 }
 

@@ -1,5 +1,5 @@
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table'
 import { useTranslation } from 'react-i18next'
+import { Cell, Column, Columns, Table, TableRow, TableRows } from '../../components/table.tsx'
 import type { State } from '../../api/documents.ts'
 import { skewOf } from './skew.ts'
 
@@ -14,19 +14,19 @@ export function Versions({ nodes }: { nodes: State['nodes'] }) {
     : minors > 0 ? t('cluster.skewMinors', { count: minors, oldest, newest }) : t('cluster.skewPatch', { oldest, newest })
   return (
     <>
-      <Table variant="compact" gridBreakPoint="" aria-label={t('cluster.versions')}>
-        <Thead><Tr><Th>{t('cluster.kubelet')}</Th><Th>{t('cluster.nodesCount')}</Th></Tr></Thead>
-        <Tbody>
+      <Table label={t('cluster.versions')}>
+        <Columns><Column>{t('cluster.kubelet')}</Column><Column>{t('cluster.nodesCount')}</Column></Columns>
+        <TableRows>
           {sorted.map(({ kubelet, nodes: count }) => (
-            <Tr key={kubelet}>
-              <Td>{kubelet || t('unknown')}</Td>
-              <Td>
+            <TableRow key={kubelet}>
+              <Cell>{kubelet || t('unknown')}</Cell>
+              <Cell>
                 <meter className="refit-share" min={0} max={Math.max(1, nodes.total)} value={count} aria-label={t('cluster.share')} />{' '}
                 {t('of', { done: count, total: nodes.total })}
-              </Td>
-            </Tr>
+              </Cell>
+            </TableRow>
           ))}
-        </Tbody>
+        </TableRows>
       </Table>
       {nodes.total > 0 && <p className="refit-skew">{skew}</p>}
     </>

@@ -1,6 +1,6 @@
 import { Label, type LabelProps } from '@patternfly/react-core'
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table'
 import { useTranslation } from 'react-i18next'
+import { Cell, Column, Columns, Table, TableRow, TableRows } from '../../components/table.tsx'
 import type { ExplainStep } from '../../api/documents.ts'
 import { timeOfDay } from '../../format/moment.ts'
 import { stopwatch } from '../../format/stopwatch.ts'
@@ -15,25 +15,23 @@ export function Steps({ steps, asOf }: { steps: ExplainStep[]; asOf: number }) {
   const { t } = useTranslation()
   if (steps.length === 0) return <p className="refit-muted">{t('nodePage.noSteps')}</p>
   return (
-    <Table variant="compact" gridBreakPoint="" aria-label={t('nodePage.steps')}>
-      <Thead>
-        <Tr>
-          <Th>{t('nodePage.column.step')}</Th>
-          <Th>{t('nodePage.column.state')}</Th>
-          <Th>{t('nodePage.column.duration')}</Th>
-          <Th visibility={['hidden', 'visibleOnSm']}>{t('nodePage.column.started')}</Th>
-        </Tr>
-      </Thead>
-      <Tbody>
+    <Table label={t('nodePage.steps')}>
+      <Columns>
+        <Column>{t('nodePage.column.step')}</Column>
+        <Column>{t('nodePage.column.state')}</Column>
+        <Column>{t('nodePage.column.duration')}</Column>
+        <Column className="refit-wide-only">{t('nodePage.column.started')}</Column>
+      </Columns>
+      <TableRows>
         {steps.map((step) => (
-          <Tr key={step.name} {...(step.state === 'Running' && { 'aria-current': 'step' })}>
-            <Td modifier="breakWord">{step.name}</Td>
-            <Td><Label isCompact {...(looks[step.state] ?? { color: 'grey' })}>{step.state in en.nodePage.step ? t(`nodePage.step.${step.state as 'Done'}`) : step.state}</Label></Td>
-            <Td className="refit-clock">{durationOf(step, asOf)}</Td>
-            <Td visibility={['hidden', 'visibleOnSm']} className="refit-clock">{step.startTime ? timeOfDay(step.startTime) : ''}</Td>
-          </Tr>
+          <TableRow key={step.name} current={step.state === 'Running'}>
+            <Cell wrap="anywhere">{step.name}</Cell>
+            <Cell><Label isCompact {...(looks[step.state] ?? { color: 'grey' })}>{step.state in en.nodePage.step ? t(`nodePage.step.${step.state as 'Done'}`) : step.state}</Label></Cell>
+            <Cell className="refit-clock">{durationOf(step, asOf)}</Cell>
+            <Cell className="refit-clock refit-wide-only">{step.startTime ? timeOfDay(step.startTime) : ''}</Cell>
+          </TableRow>
         ))}
-      </Tbody>
+      </TableRows>
     </Table>
   )
 }

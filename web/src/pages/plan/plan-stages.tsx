@@ -1,9 +1,9 @@
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table'
 import { Button, Label } from '@patternfly/react-core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Plan, PlanNode, PlanStage } from '../../api/documents.ts'
 import { useStageTitle } from '../../components/stage-title.ts'
+import { Cell, Column, Columns, Table, TableRow, TableRows } from '../../components/table.tsx'
 import { duration } from '../../format/duration.ts'
 import { hasContent, hasOrder } from './plan-facts.ts'
 
@@ -52,31 +52,29 @@ function Nodes({ nodes, title }: { nodes: PlanNode[]; title: string }) {
   const shown = all ? nodes : nodes.slice(0, shownNodes)
   return (
     <>
-      <Table variant="compact" gridBreakPoint="grid-md" aria-label={t('plan.nodesOf', { stage: title })}>
-        <Thead>
-          <Tr>
-            <Th>{t('nodes.column.node')}</Th>
-            <Th>{t('plan.column.from')}</Th>
-            <Th>{t('plan.column.drain')}</Th>
-            <Th>{t('plan.column.time')}</Th>
-            <Th>{t('plan.column.why')}</Th>
-          </Tr>
-        </Thead>
-        <Tbody>
+      <Table stackBelow="md" label={t('plan.nodesOf', { stage: title })}>
+        <Columns>
+          <Column>{t('nodes.column.node')}</Column>
+          <Column>{t('plan.column.from')}</Column>
+          <Column>{t('plan.column.drain')}</Column>
+          <Column>{t('plan.column.time')}</Column>
+          <Column>{t('plan.column.why')}</Column>
+        </Columns>
+        <TableRows>
           {shown.map((node) => (
-            <Tr key={node.name}>
-              <Td dataLabel={t('nodes.column.node')} modifier="breakWord">
+            <TableRow key={node.name}>
+              <Cell label={t('nodes.column.node')} wrap="anywhere">
                 {node.name} {node.canary && <Label isCompact color="blue">{t('plan.canary')}</Label>}
-              </Td>
-              <Td dataLabel={t('plan.column.from')}>{node.from ?? t('unknown')}</Td>
-              <Td dataLabel={t('plan.column.drain')} modifier="nowrap">
+              </Cell>
+              <Cell label={t('plan.column.from')}>{node.from ?? t('unknown')}</Cell>
+              <Cell label={t('plan.column.drain')} wrap="never">
                 {node.drain ? (node.moves ? t('plan.drained', { pods: t('pod', { count: node.moves }) }) : t('plan.drainedEmpty')) : t('plan.notDrained')}
-              </Td>
-              <Td dataLabel={t('plan.column.time')}>{node.estimate ? duration(node.estimate.seconds * 1000) : ''}</Td>
-              <Td dataLabel={t('plan.column.why')} modifier="breakWord" className="refit-optional"><Why node={node} /></Td>
-            </Tr>
+              </Cell>
+              <Cell label={t('plan.column.time')}>{node.estimate ? duration(node.estimate.seconds * 1000) : ''}</Cell>
+              <Cell label={t('plan.column.why')} wrap="anywhere" className="refit-optional"><Why node={node} /></Cell>
+            </TableRow>
           ))}
-        </Tbody>
+        </TableRows>
       </Table>
       {shown.length < nodes.length && <Button variant="link" isInline onClick={() => setAll(true)}>{t('plan.showAll', { nodes: t('node', { count: nodes.length }) })}</Button>}
     </>

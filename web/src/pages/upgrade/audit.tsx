@@ -1,9 +1,9 @@
 import { Alert } from '@patternfly/react-core'
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { client, dataOf } from '../../api/client.ts'
 import { Panel } from '../../components/panel.tsx'
+import { Cell, Column, Columns, Table, TableRow, TableRows } from '../../components/table.tsx'
 import { keys } from '../../data/keys.ts'
 import { moment } from '../../format/moment.ts'
 import en from '../../i18n/en.json'
@@ -29,18 +29,18 @@ export function Audit({ operation }: { operation: string }) {
     <Panel id="audit" title={t('audit.title')}>
       {!data.verified && <Alert isInline variant="danger" title={t('audit.notVerified')} component="h3">{data.problem}</Alert>}
       {entries.length === 0 ? <p className="refit-muted">{t('audit.none')}</p> : (
-        <Table variant="compact" gridBreakPoint="grid-md" aria-label={t('audit.title')}>
-          <Thead><Tr><Th>{t('audit.time')}</Th><Th>{t('audit.user')}</Th><Th>{t('audit.action')}</Th><Th>{t('audit.result')}</Th></Tr></Thead>
-          <Tbody>
+        <Table stackBelow="md" label={t('audit.title')}>
+          <Columns><Column>{t('audit.time')}</Column><Column>{t('audit.user')}</Column><Column>{t('audit.action')}</Column><Column>{t('audit.result')}</Column></Columns>
+          <TableRows>
             {entries.map(({ sequence, time, user, action, result, detail }) => (
-              <Tr key={sequence}>
-                <Td dataLabel={t('audit.time')}>{moment(time)}</Td>
-                <Td dataLabel={t('audit.user')} modifier="breakWord">{user ?? t('unknown')}</Td>
-                <Td dataLabel={t('audit.action')} modifier="breakWord">{actionName(action)}{detail && <div className="refit-muted">{detail}</div>}</Td>
-                <Td dataLabel={t('audit.result')} modifier="breakWord">{result === accepted ? t('audit.accepted') : t('audit.refused', { result })}</Td>
-              </Tr>
+              <TableRow key={sequence}>
+                <Cell label={t('audit.time')}>{moment(time)}</Cell>
+                <Cell label={t('audit.user')} wrap="anywhere">{user ?? t('unknown')}</Cell>
+                <Cell label={t('audit.action')} wrap="anywhere">{actionName(action)}{detail && <div className="refit-muted">{detail}</div>}</Cell>
+                <Cell label={t('audit.result')} wrap="anywhere">{result === accepted ? t('audit.accepted') : t('audit.refused', { result })}</Cell>
+              </TableRow>
             ))}
-          </Tbody>
+          </TableRows>
         </Table>
       )}
     </Panel>
