@@ -17,27 +17,27 @@ import (
 	"time"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-const operation = "to-v1-36-3"
+// startTimeout is the maximum duration of the way through the wizard, with a check of the cluster.
+const startTimeout = 4 * time.Minute
 
 // numbers are what changes each second.
 var numbers = regexp.MustCompile(`[0-9:]+`)
 
-// TestServeOutage upgrades the only node of a cluster with the page open. The API server is down
-// meanwhile, and the server is killed while it is.
+// TestServeOutage starts the upgrade of the only node of a cluster in the browser, and leaves the
+// page open. The API server is down meanwhile, and the server is killed while it is.
 func TestServeOutage(t *testing.T) {
 	s := bed.NewSite(t, cluster.Spec{Name: "serve", Kubernetes: bed.Older}, false)
 	s.Install(t)
 	s.CreateRelease(t, bed.Newer)
 	n := s.First(cluster.RoleControlPlane)
 	url := start(t, s, n)
-	o := observe(t, s, operation)
-	p := open(t, url, viewer(t, s))
-
-	up := s.Upgrade(t, bed.Newer, "--name", operation)
+	o := observe(t, s)
+	p := open(t, url, approver(t, s))
 	killed := make(chan error, 1)
 	go func() {
 		<-o.down
@@ -45,7 +45,7 @@ func TestServeOutage(t *testing.T) {
 		_, err := n.Exec(context.WithoutCancel(t.Context()), "systemctl", "kill", "--signal=KILL", unit)
 		killed <- err
 	}()
-	up.Wait(t, bed.Whole, bed.ExitDone)
+	succeeds(t, s)
 	select {
 	case err := <-killed:
 		bed.Must(t, err)
@@ -101,17 +101,30 @@ func report(t *testing.T, j *judge, seen []statements) {
 	}
 }
 
-// viewer returns the token of a new user who may only read.
-func viewer(t *testing.T, s *bed.Site) string {
+// succeeds waits until the upgrade has ended.
+func succeeds(t *testing.T, s *bed.Site) {
+	t.Helper()
+	bed.Must(t, bed.Until(t.Context(), "the upgrade to end", bed.Whole, func(ctx context.Context) error {
+		phase, err := s.Kubectl(ctx, nil, "get", "clusterupgrades", "--output=jsonpath={.items[*].status.phase}")
+		if err == nil && string(phase) != string(refitv1alpha1.PhaseSucceeded) {
+			err = fmt.Errorf("its phase is %s", phase)
+		}
+		return err
+	}))
+}
+
+// approver returns the token of a new user who may start and approve upgrades.
+func approver(t *testing.T, s *bed.Site) string {
 	t.Helper()
 	for _, args := range [][]string{
-		{"create", "serviceaccount", "viewer"},
-		{"create", "clusterrolebinding", "viewer", "--clusterrole=refit-viewer", "--serviceaccount=default:viewer"},
+		{"create", "serviceaccount", "kim"},
+		{"create", "clusterrolebinding", "kim-operator", "--clusterrole=refit-operator", "--serviceaccount=default:kim"},
+		{"create", "clusterrolebinding", "kim-approver", "--clusterrole=refit-approver", "--serviceaccount=default:kim"},
 	} {
 		_, err := s.Kubectl(t.Context(), nil, args...)
 		bed.Must(t, err)
 	}
-	token, err := s.Kubectl(t.Context(), nil, "create", "token", "viewer", "--duration=2h")
+	token, err := s.Kubectl(t.Context(), nil, "create", "token", "kim", "--duration=2h")
 	bed.Must(t, err)
 	return strings.TrimSpace(string(token))
 }
@@ -122,7 +135,7 @@ type watched struct {
 	statements, stop string
 }
 
-// open opens the page in Chromium, and returns once it is connected.
+// open starts an upgrade in Chromium, and returns once its page is open.
 func open(t *testing.T, url, token string) *watched {
 	t.Helper()
 	web, err := filepath.Abs("../../../web")
@@ -134,9 +147,9 @@ func open(t *testing.T, url, token string) *watched {
 	w.cmd = exec.CommandContext(ctx, filepath.Join(web, "node_modules/.bin/playwright"), "test", "--config", "playwright.upgrade.config.ts")
 	w.cmd.Dir, w.cmd.Stdout, w.cmd.Stderr = web, os.Stdout, os.Stderr
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	w.cmd.Env = append(os.Environ(), "REFIT_URL="+url, "REFIT_TOKEN="+token, "REFIT_OPERATION="+operation, "REFIT_STATEMENTS="+w.statements, "REFIT_STOP="+w.stop)
+	w.cmd.Env = append(os.Environ(), "REFIT_URL="+url, "REFIT_TOKEN="+token, "REFIT_VERSION="+bed.Newer, "REFIT_STATEMENTS="+w.statements, "REFIT_STOP="+w.stop)
 	bed.Must(t, w.cmd.Start())
-	bed.Must(t, bed.Until(t.Context(), "the page to be connected", bed.CheckTimeout, func(context.Context) error {
+	bed.Must(t, bed.Until(t.Context(), "the upgrade to be started on the page", startTimeout, func(context.Context) error {
 		_, err := os.Stat(w.statements)
 		return err
 	}))

@@ -41,7 +41,7 @@ type sample struct {
 }
 
 // observe samples the API server until the test ends or stop is called.
-func observe(t *testing.T, s *bed.Site, operation string) *truth {
+func observe(t *testing.T, s *bed.Site) *truth {
 	t.Helper()
 	config, err := s.RESTConfig()
 	bed.Must(t, err)
@@ -53,7 +53,7 @@ func observe(t *testing.T, s *bed.Site, operation string) *truth {
 	go func() {
 		defer close(o.ended)
 		for ctx.Err() == nil {
-			o.add(take(ctx, client, operation))
+			o.add(take(ctx, client))
 			select {
 			case <-ctx.Done():
 			case <-time.After(sampleInterval):
@@ -64,16 +64,14 @@ func observe(t *testing.T, s *bed.Site, operation string) *truth {
 	return o
 }
 
-func take(ctx context.Context, client dynamic.Interface, operation string) sample {
+func take(ctx context.Context, client dynamic.Interface) sample {
 	out := sample{from: time.Now()}
 	list, err := client.Resource(refitv1alpha1.GroupVersion.WithResource("clusterupgrades")).List(ctx, metav1.ListOptions{})
 	// A refusal is an answer: an API server that starts does not have its CRDs yet.
 	out.to, out.answered = time.Now(), !operations.Unanswered(err)
 	if err == nil {
-		for _, u := range list.Items {
-			if u.GetName() == operation {
-				out.phase, _, _ = unstructured.NestedString(u.Object, "status", "phase")
-			}
+		for _, u := range list.Items { // there is one at most
+			out.phase, _, _ = unstructured.NestedString(u.Object, "status", "phase")
 		}
 	}
 	return out

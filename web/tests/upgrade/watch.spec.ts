@@ -1,10 +1,11 @@
 import { appendFileSync, existsSync } from 'node:fs'
 import { expect, test } from '@playwright/test'
+import { startUpgrade } from './start.ts'
 import { statements } from './statements.ts'
 
-const { REFIT_TOKEN = '', REFIT_OPERATION = '', REFIT_STATEMENTS = '', REFIT_SCREENSHOTS, REFIT_STOP = '' } = process.env
+const { REFIT_TOKEN = '', REFIT_VERSION = '', REFIT_STATEMENTS = '', REFIT_SCREENSHOTS, REFIT_STOP = '' } = process.env
 
-test('the page of an upgrade, each second', async ({ page, baseURL }) => {
+test('an upgrade from its start in the wizard, each second', async ({ page, baseURL }) => {
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(error.message))
   page.on('request', (request) => {
@@ -14,13 +15,12 @@ test('the page of an upgrade, each second', async ({ page, baseURL }) => {
   await page.getByRole('textbox', { name: 'Token' }).fill(REFIT_TOKEN)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await expect(page.getByText('live', { exact: true })).toBeVisible()
+  await startUpgrade(page, REFIT_VERSION)
 
   const pictures = new Set<string>()
   for (let next = Date.now(); !existsSync(REFIT_STOP); next += 1000) {
     const now = await statements(page)
     appendFileSync(REFIT_STATEMENTS, `${JSON.stringify(now)}\n`)
-    const operation = page.locator(`a[href="/operations/${REFIT_OPERATION}"]`).first()
-    if (!page.url().includes('/operations/') && await operation.count() > 0) await operation.click()
     const scene = now.banner || now.phase
     if (REFIT_SCREENSHOTS && scene && !pictures.has(scene)) {
       pictures.add(scene)
