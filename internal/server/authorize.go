@@ -88,13 +88,13 @@ func (s *Server) toNobody(err error) error {
 }
 
 // recorded reports whether a request is in the audit log. Requests without a user and those beyond
-// the limits are not, except for sign-ins: anybody could fill the log with them.
+// the limits are not, except for sign-ins: anybody could fill the log with them. Nor is a way to
+// sign in that the server does not have.
 func (p *permission) recorded(c *caller, err error) bool {
-	limited := false
-	if is, ok := errors.AsType[*problem.Error](err); ok {
-		limited = is.Code == problem.RateLimited
+	if is, ok := errors.AsType[*problem.Error](err); ok && (is.Code == problem.RateLimited || p.public && is.Code == problem.NotFound) {
+		return false
 	}
-	return (p.writes || p.audited) && !limited && (p.public || c.User.Name != "")
+	return (p.writes || p.audited) && (p.public || c.User.Name != "")
 }
 
 func (s *Server) handle(ctx context.Context, c *caller, w http.ResponseWriter, r *http.Request, request any, next api.StrictHandlerFunc) (any, error) {

@@ -48,6 +48,8 @@ type bed struct {
 	down    *atomic.Bool  // whether the API server answers nothing
 	hung    *atomic.Bool  // whether it does not even refuse
 	revoked *atomic.Bool  // whether it rejects all tokens
+	slow    *atomic.Bool  // whether it does not answer reviews
+	waiting *atomic.Int64 // the number of reviews that it did not answer
 	ahead   *atomic.Int64 // how far the server's clock is ahead
 	url     string
 	client  *http.Client
@@ -88,6 +90,11 @@ func (b *bed) review() interceptor.Funcs {
 	}
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if b.slow.Load() {
+				b.waiting.Add(1)
+				<-ctx.Done()
+				return ctx.Err()
+			}
 			if err := refused(ctx); err != nil {
 				return err
 			}
@@ -144,7 +151,10 @@ func newBed(t *testing.T, objects ...client.Object) *bed {
 // start.
 func startBed(t *testing.T, objects client.WithWatch, directory string, down bool, configure ...func(*server.Options)) *bed {
 	t.Helper()
-	b := &bed{objects: objects, down: &atomic.Bool{}, hung: &atomic.Bool{}, revoked: &atomic.Bool{}, ahead: &atomic.Int64{}, dir: directory, socket: filepath.Join(shortDirectory(t), "agent.sock")}
+	b := &bed{
+		objects: objects, down: &atomic.Bool{}, hung: &atomic.Bool{}, revoked: &atomic.Bool{}, ahead: &atomic.Int64{},
+		slow: &atomic.Bool{}, waiting: &atomic.Int64{}, dir: directory, socket: filepath.Join(shortDirectory(t), "agent.sock"),
+	}
 	b.down.Store(down)
 	own := &operations.Cluster{
 		Client: interceptor.NewClient(objects, b.review()), Name: "prod", Command: "refit",

@@ -82,6 +82,7 @@ func (f *follower) follow() error {
 	heartbeat, review := time.NewTicker(heartbeatInterval), time.NewTicker(f.server.reviewInterval)
 	defer heartbeat.Stop()
 	defer review.Stop()
+	reviewed, reviewing := make(chan error, 1), false
 	for {
 		events, more, ok := f.server.ring.After(revision)
 		if !ok {
@@ -100,7 +101,12 @@ func (f *follower) follow() error {
 				return err
 			}
 		case <-review.C:
-			if err := f.server.mayContinue(f.ctx); err != nil {
+			if !reviewing { // apart: events and heartbeats do not wait for an issuer or an API server that hangs
+				reviewing = true
+				go func() { reviewed <- f.server.mayContinue(f.ctx) }()
+			}
+		case err := <-reviewed:
+			if reviewing = false; err != nil {
 				return err
 			}
 		case <-f.server.ending:

@@ -234,3 +234,20 @@ func aliases() string {
 	}
 	return out
 }
+
+// A review without an answer does not delay the events and heartbeats of a stream.
+func TestAStreamDoesNotWaitForItsReview(t *testing.T) {
+	b := newBed(t, upgrade()).current(t)
+	b.ReviewEvery(100 * time.Millisecond)
+	events := b.follow(t, "")
+	next[api.Hello](t, events, "hello")
+	b.slow.Store(true)
+	b.ahead.Store(int64(time.Minute))
+	b.eventually(t, "a review is in progress", func() bool { return b.waiting.Load() > 0 })
+	begun := time.Now()
+	b.Publish("change", []byte("1"))
+	next[int](t, events, "change")
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("the event came after %s", took)
+	}
+}

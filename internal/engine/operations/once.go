@@ -36,7 +36,9 @@ func (e InProgressError) Error() string {
 }
 
 // StartedWith reports whether an operation was started with a key.
-func StartedWith(u *refitv1alpha1.ClusterUpgrade, key string) bool { return u.Annotations[annotationKey] == key }
+func StartedWith(u *refitv1alpha1.ClusterUpgrade, key string) bool {
+	return u.Annotations[annotationKey] == key
+}
 
 // Find returns the operation that was started with the key, nil if there is none.
 func (o Once) Find(existing []refitv1alpha1.ClusterUpgrade) (*refitv1alpha1.ClusterUpgrade, error) {

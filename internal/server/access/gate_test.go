@@ -220,3 +220,34 @@ func TestTheSessionOfACodeStartsDuringAnOutage(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
+
+// One user, with whatever permissions, does not keep the others from signing in.
+func TestTheSessionsOfAUserAreBounded(t *testing.T) {
+	b := newBed()
+	b.cluster.users["t2"] = "lee"
+	p := b.token(t)
+	var secrets []string
+	for range 1200 {
+		b.now = b.now.Add(time.Second)
+		secret, _, err := b.SignIn(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets = append(secrets, secret)
+	}
+	if _, err := b.Session(t.Context(), secrets[0]); !errors.Is(err, access.ErrUnauthenticated) {
+		t.Errorf("the oldest session: %v", err)
+	}
+	for _, secret := range secrets[len(secrets)-50:] {
+		if _, err := b.Session(t.Context(), secret); err != nil {
+			t.Errorf("a new session: %v", err)
+		}
+	}
+	other, err := b.Token(t.Context(), "t2", free)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.SignIn(other); err != nil {
+		t.Errorf("another user: %v", err)
+	}
+}

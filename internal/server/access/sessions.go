@@ -17,6 +17,9 @@ const (
 	// sessionValidFor is the longest a session lasts.
 	sessionValidFor = 8 * time.Hour
 	maxSessions     = 1000
+	// maxSessionsOfUser is the maximum of one user. The next one ends the oldest: a user must not
+	// keep all others out.
+	maxSessionsOfUser = 50
 )
 
 // ErrTooManySessions is returned if there are as many sessions as the server keeps.
@@ -40,6 +43,7 @@ type sessions struct {
 // session is a session. The lock of the sessions guards it.
 type session struct {
 	Principal
+	started  time.Time           // zero if an earlier server has started it
 	reviewed time.Time           // when the API server has last accepted the token
 	allowed  map[Attributes]bool // the last answers of the API server
 	seal     cipher.AEAD
@@ -59,6 +63,7 @@ func (s *sessions) start(p Principal) (secret string, started Principal, err err
 	defer s.mu.Unlock()
 	now := s.now()
 	s.expire(now)
+	s.makeRoom(p.User.Name)
 	if len(s.open)+len(s.closed) >= maxSessions {
 		return "", Principal{}, ErrTooManySessions
 	}
@@ -67,8 +72,26 @@ func (s *sessions) start(p Principal) (secret string, started Principal, err err
 	if expires := expiryOf(p.Token); !expires.IsZero() && expires.Before(p.Expires) && p.Refresh == "" {
 		p.Expires = expires
 	}
-	s.open[p.key] = &session{Principal: p, reviewed: now, allowed: map[Attributes]bool{}, seal: sealOf(secret), renewing: make(chan struct{}, 1)}
+	s.open[p.key] = &session{Principal: p, started: now, reviewed: now, allowed: map[Attributes]bool{}, seal: sealOf(secret), renewing: make(chan struct{}, 1)}
 	return secret, p, nil
+}
+
+// makeRoom ends the oldest session of a user who has as many as one may have. The caller holds the
+// lock.
+func (s *sessions) makeRoom(user string) {
+	var oldest *session
+	n := 0
+	for _, is := range s.open {
+		if is.User.Name != user {
+			continue
+		}
+		if n++; oldest == nil || is.started.Before(oldest.started) {
+			oldest = is
+		}
+	}
+	if n >= maxSessionsOfUser {
+		delete(s.open, oldest.key)
+	}
 }
 
 // expire forgets the sessions that have expired. The caller holds the lock.

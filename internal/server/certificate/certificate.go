@@ -44,6 +44,8 @@ type Source struct {
 	certificate, key string
 	now              func() time.Time
 
+	hosts []string // of a certificate of the server's own
+
 	mu      sync.Mutex
 	loaded  *tls.Certificate
 	checked time.Time
@@ -64,7 +66,7 @@ func Files(certificate, key string, now func() time.Time, failed func(error)) (*
 // Own provides a certificate of the server's own for these hosts. It is created in a directory,
 // whose path is absolute, and replaced before it ends or when the hosts change.
 func Own(directory string, hosts []string, now func() time.Time) (*Source, error) {
-	s := &Source{certificate: filepath.Join(directory, certificateFile), key: filepath.Join(directory, keyFile), now: now, failed: func(error) {}}
+	s := &Source{certificate: filepath.Join(directory, certificateFile), key: filepath.Join(directory, keyFile), now: now, hosts: hosts, failed: func(error) {}}
 	err := s.load()
 	if err == nil && s.fits(hosts) {
 		return s, nil
@@ -161,11 +163,19 @@ func (s *Source) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now().Sub(s.checked) >= checkInterval {
-		if err := s.load(); err != nil {
+		if err := errors.Join(s.renew(), s.load()); err != nil {
 			s.failed(err)
 		}
 	}
 	return s.loaded, nil
+}
+
+// renew replaces a certificate of the server's own that ends soon: the server may run for longer.
+func (s *Source) renew() error {
+	if s.hosts == nil || s.fits(s.hosts) {
+		return nil
+	}
+	return s.create(s.hosts)
 }
 
 // Fingerprint is the SHA-256 fingerprint of the certificate, as browsers show it.

@@ -70,3 +70,20 @@ func TestFilesOfTheUserAreLoadedAgain(t *testing.T) {
 		t.Error("a missing file is no error")
 	}
 }
+
+func TestTheServersOwnCertificateIsReplacedWhileItRuns(t *testing.T) {
+	now := time.Now()
+	s, err := certificate.Own(t.TempDir(), hosts, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.Fingerprint()
+	now = now.Add(300 * 24 * time.Hour)
+	if c, err := s.Get(nil); err != nil || s.Fingerprint() != before || c.Leaf.NotAfter.Before(now) {
+		t.Errorf("it was replaced early, %v", err)
+	}
+	now = now.Add(60 * 24 * time.Hour)
+	if c, err := s.Get(nil); err != nil || s.Fingerprint() == before || c.Leaf.NotAfter.Before(now.Add(300*24*time.Hour)) {
+		t.Errorf("it is the same, %v", err)
+	}
+}

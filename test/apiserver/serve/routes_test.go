@@ -170,8 +170,8 @@ var headers = map[string]http.Header{
 }
 
 // TestEveryRouteForEveryCaller sends each request of openapi.yaml as each caller, and validates
-// each answer against its schema. No answer, event or file of the server, and no line of its log has
-// a secret.
+// each answer against its schema. No answer, event or file of the server has a secret, nor has its
+// log.
 func TestEveryRouteForEveryCaller(t *testing.T) {
 	c := shared(t)
 	must(t, c.Create(t.Context(), &corev1.Secret{

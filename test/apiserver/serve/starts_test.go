@@ -179,8 +179,8 @@ func (p *pipeline) run(t *testing.T, id, to, timeout string) (code int, out stri
 }
 
 // TestAPipelineThatWasKilledFollowsItsUpgrade kills the script once the upgrade has started, and
-// changes the cluster, so that a check finds nothing to upgrade. The script follows the upgrade that
-// it has started, and reports how that ends.
+// changes the cluster, so that a check finds nothing to upgrade. The script follows the upgrade
+// that it has started, and reports how that ends.
 func TestAPipelineThatWasKilledFollowsItsUpgrade(t *testing.T) {
 	c := apart(t)
 	token := c.pipeline(t)
