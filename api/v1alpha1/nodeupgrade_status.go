@@ -180,6 +180,15 @@ type Blocker struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Reason string `json:"reason,omitempty"`
+	// waiver is the check whose waiver lets the pod go, such as UnmanagedPod. It is empty if no waiver
+	// does.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Waiver string `json:"waiver,omitempty"`
+	// object is the object of that waiver, such as StatefulSet shop/db.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Object string `json:"object,omitempty"`
 }
 
 // TrialStatus is the state of a Pod that tests DNS and access to the API on a node.

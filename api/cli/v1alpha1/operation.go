@@ -134,6 +134,8 @@ const (
 type Blocker struct {
 	Pod    string `json:"pod"`
 	Reason string `json:"reason"`
+	Waiver string `json:"waiver,omitempty"` // the check whose waiver lets the pod go; empty: no waiver does
+	Object string `json:"object,omitempty"` // of that waiver
 }
 
 // NodeFailure is a node that failed, or a component.

@@ -298,7 +298,8 @@ func TestUnmanagedPodStaysUnlessItIsWaived(t *testing.T) {
 	s.removePod(key{Namespace: "shop", Name: "old"}, "uid-old")
 	s.advance(time.Hour)
 	s.requests()
-	if p := s.blocked("shop/debug: has no controller, so nothing recreates it: waive UnmanagedPod for it, or delete it"); p.Remaining != 1 || p.Progressing {
+	if p := s.blocked("shop/debug: has no controller, so nothing recreates it: waive UnmanagedPod for it, or delete it"); p.Remaining != 1 || p.Progressing ||
+		p.Blockers[0].Waiver != "UnmanagedPod" || p.Blockers[0].Object != "Pod shop/debug" {
 		t.Errorf("the progress is %+v", p)
 	}
 	s.handleLiveRead([]*corev1.Pod{newPod("shop/debug")}, classify(nil), s.now, s.now)

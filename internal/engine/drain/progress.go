@@ -8,6 +8,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // Progress is the progress of a drain.
@@ -74,7 +75,9 @@ func (v *view) progress(now time.Time) Progress {
 	for _, pod := range evictionOrder(v.pods) {
 		p.Progressing = p.Progressing || (pod.terminating() && now.Before(pod.deadline()))
 		if r, why := v.blockerOf(pod, now); r != notBlocked {
-			found = append(found, blocker{Blocker: refitv1alpha1.Blocker{Pod: pod.key().String(), Reason: why}, nth: nth[why], rank: r})
+			b := refitv1alpha1.Blocker{Pod: pod.key().String(), Reason: why}
+			b.Waiver, b.Object = v.waiverFor(pod)
+			found = append(found, blocker{Blocker: b, nth: nth[why], rank: r})
 			nth[why]++
 		}
 	}
@@ -120,6 +123,20 @@ func (v *view) blockerOf(p *pod, now time.Time) (rank, string) {
 		return rankDenied, reason("its eviction fails: %s", p.message)
 	}
 	return notBlocked, ""
+}
+
+// waiverFor returns the waiver that lets a pod go whose loss blocks the drain, if there is one.
+func (v *view) waiverFor(p *pod) (check, object string) {
+	switch {
+	case p.terminating():
+		return "", ""
+	case v.keepsData(p):
+		owner, _ := dataOwner(p.Pod)
+		return policy.CheckLocalData, owner
+	case v.irreplaceable(p):
+		return policy.CheckUnmanaged, "Pod " + p.key().String()
+	}
+	return "", ""
 }
 
 // stuckReason returns what keeps a pod that has exceeded its grace period.

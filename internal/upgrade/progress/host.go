@@ -54,7 +54,7 @@ func addOrder(e *cliv1alpha1.Explanation, order *refitv1alpha1.NodeUpgrade) {
 			Phase: string(d.Phase), Remaining: int(d.Remaining), StartTime: timeOf(d.StartTime), CompletionTime: timeOf(d.CompletionTime),
 		}
 		for _, b := range d.Blockers {
-			e.Drain.Blockers = append(e.Drain.Blockers, cliv1alpha1.Blocker{Pod: b.Pod, Reason: b.Reason})
+			e.Drain.Blockers = append(e.Drain.Blockers, cliv1alpha1.Blocker(b))
 		}
 	}
 	e.Steps, e.Error = stepsOf(status.Steps), errorOf(status.Error)

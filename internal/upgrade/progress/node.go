@@ -104,7 +104,7 @@ func draining(n cliv1alpha1.NodeProgress, drain *refitv1alpha1.DrainStatus) cliv
 	case refitv1alpha1.DrainDraining, refitv1alpha1.DrainBlocked, refitv1alpha1.DrainDrained, refitv1alpha1.DrainSkipped:
 	}
 	for _, b := range drain.Blockers {
-		n.Blockers = append(n.Blockers, cliv1alpha1.Blocker{Pod: b.Pod, Reason: b.Reason})
+		n.Blockers = append(n.Blockers, cliv1alpha1.Blocker(b))
 	}
 	return n
 }

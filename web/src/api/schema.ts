@@ -1377,6 +1377,10 @@ export interface components {
         Blocker: {
             pod: string;
             reason: string;
+            /** @description The check whose waiver lets the pod go, such as UnmanagedPod; empty if no waiver does */
+            waiver?: string;
+            /** @description The object of that waiver, such as StatefulSet shop/db */
+            object?: string;
         };
         /** @description Change is the result of `refit pause`, `resume`, `retry`, `abort` and `approve`. */
         Change: {

@@ -10,11 +10,7 @@ export type Unblock =
 
 /** The ways to let a drain continue. A PodDisruptionBudget has no waiver: the policy of the pool decides. */
 export function unblocksOf(blockers: Blocker[]): Unblock[] {
-  const waivers = blockers.flatMap(({ pod, reason }): Unblock[] => {
-    const match = /waive (UnmanagedPod|LocalDataLost) for ([^,]+)/.exec(reason)
-    if (!match?.[1] || !match[2]) return []
-    return [{ kind: 'waive', check: match[1], object: match[2] === 'it' ? `Pod ${pod}` : match[2], pod }]
-  })
+  const waivers = blockers.flatMap(({ pod, waiver, object }): Unblock[] => waiver && object ? [{ kind: 'waive', check: waiver, object, pod }] : [])
   const different = waivers.filter((one, i) => waivers.findIndex((other) => keyOf(other) === keyOf(one)) === i)
   return [...different, { kind: 'Skip' }, { kind: 'Delete' }]
 }

@@ -54,8 +54,8 @@ test('a changed plan is compared with the reviewed one', () => {
 })
 
 test('a pod that nothing recreates has a waiver; a PodDisruptionBudget has the policy of the pool', () => {
-  const unmanaged = { pod: 'shop/debug', reason: 'has no controller, so nothing recreates it: waive UnmanagedPod for it, or delete it' }
-  const data = { pod: 'shop/db-0', reason: 'its data in an emptyDir would be lost: waive LocalDataLost for StatefulSet shop/db, or move the data' }
+  const unmanaged = { pod: 'shop/debug', reason: 'has no controller, so nothing recreates it', waiver: 'UnmanagedPod', object: 'Pod shop/debug' }
+  const data = { pod: 'shop/db-0', reason: 'its data in an emptyDir would be lost', waiver: 'LocalDataLost', object: 'StatefulSet shop/db' }
   const budget = { pod: 'shop/cart-1', reason: 'PodDisruptionBudget shop/cart allows 0 more disruptions' }
   expect(unblocksOf([unmanaged, data, { ...data, pod: 'shop/db-1' }, budget]).map(keyOf)).toEqual(['UnmanagedPod/Pod shop/debug', 'LocalDataLost/StatefulSet shop/db', 'Skip', 'Delete'])
 })
