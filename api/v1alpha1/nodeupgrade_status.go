@@ -180,8 +180,8 @@ type Blocker struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Reason string `json:"reason,omitempty"`
-	// waiver is the check whose waiver lets the pod go, such as UnmanagedPod. It is empty if no waiver
-	// does.
+	// waiver is the check whose waiver lets the pod go, such as UnmanagedPod. It is empty if no
+	// waiver does.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Waiver string `json:"waiver,omitempty"`

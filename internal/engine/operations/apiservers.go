@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// APIServers are the API servers of a cluster. Connections go to the address of the kubeconfig until
-// an API server does not respond, and then to the next one. Each certificate has to be valid for the
-// host of the kubeconfig, as those of kubeadm are for the endpoint of the control plane.
+// APIServers are the API servers of a cluster. Connections go to the address of the kubeconfig
+// until an API server does not respond, and then to the next one. Each certificate has to be valid
+// for the host of the kubeconfig, as those of kubeadm are for the endpoint of the control plane.
 type APIServers struct {
 	first  string
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)

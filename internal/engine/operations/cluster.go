@@ -24,8 +24,8 @@ type Cluster struct {
 	Name    string // the user's name for the cluster
 	Command string // the command that the user types to run the CLI, for remedies
 	Now     func() time.Time
-	// APIServers lets clients use another API server if one does not respond. It is nil if they only
-	// use the address of the kubeconfig.
+	// APIServers lets clients use another API server if one does not respond. It is nil if they
+	// only use the address of the kubeconfig.
 	APIServers *APIServers
 	// Controller is the namespace and name of the controllers' Deployment and Lease.
 	Controller client.ObjectKey

@@ -22,9 +22,9 @@ func NewNodeRow(clusterName, command string, k Known) cliv1alpha1.NodeRow {
 	return row
 }
 
-// versionBefore is the version of a node that the upgrade has changed. A kubelet is never newer than
-// the API server, so that all workers had the same version if the oldest had that of the control
-// plane.
+// versionBefore is the version of a node that the upgrade has changed. A kubelet is never newer
+// than the API server, so that all workers had the same version if the oldest had that of the
+// control plane.
 func versionBefore(k *Known) string {
 	p := k.Operation.Status.Plan
 	switch {
