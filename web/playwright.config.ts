@@ -7,7 +7,7 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   timeout: 180_000,
-  expect: { timeout: 20_000 },
+  expect: { timeout: 60_000 },
   reporter: 'line',
   use: { launchOptions: chromium, timezoneId: 'UTC', locale: 'en-GB' },
 })

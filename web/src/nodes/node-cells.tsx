@@ -24,8 +24,9 @@ export function NodeCells({ row, asOf }: { row: NodeRow; asOf: number }) {
           {row.rolledBack && <Label status="warning" isCompact>{t('nodes.rolledBack')}</Label>}
         </div>
       </Cell>
-      <Cell label={t('nodes.column.activity')} wrap="anywhere">
-        {activity ? <>{activity} {row.since && <Elapsed since={row.since} asOf={asOf} />}</> : <span className="refit-muted">{!upgraded && row.message}</span>}
+      <Cell label={t('nodes.column.activity')} wrap="anywhere" className="refit-optional">
+        {activity && <>{activity} {row.since && <Elapsed since={row.since} asOf={asOf} />}</>}
+        {!activity && !upgraded && <span className="refit-muted">{row.message}</span>}
         {row.blockers ? <> <Label status="warning" isCompact>{t('activity.blocked', { count: row.blockers })}</Label></> : null}
       </Cell>
       <Cell label={t('nodes.column.version')}>

@@ -47,6 +47,7 @@ async function showPlan(page: Page) {
 const pages: Case[] = [
   { name: 'sign in', scene: 'idle', path: '/sign-in' },
   { name: 'an idle cluster', scene: 'idle', path: '/' },
+  { name: 'a cluster after an upgrade', scene: 'succeeded', path: '/' },
   { name: 'a cluster in an upgrade', scene: 'running', path: '/' },
   { name: 'a running upgrade', scene: 'running', path: upgrade },
   { name: 'a stalled upgrade', scene: 'stalled', path: upgrade },

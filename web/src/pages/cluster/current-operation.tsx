@@ -40,7 +40,7 @@ export function CurrentOperation({ state }: { state: State }) {
       <Now answer={{ ...state, operation }} asOf={asOf} />
       {!operation.ended && operation.stages.length > 0 && <Stages stages={operation.stages} />}
       {operation.phase === 'AwaitingApproval' && <div><LinkButton to={page} variant="primary">{t('cluster.approve')}</LinkButton></div>}
-      {operation.ended && <div><LinkButton to={stepPath('welcome')}>{t('wizard.name')}</LinkButton></div>}
+      {operation.ended && <div><LinkButton to={stepPath('welcome')} variant="primary">{t('wizard.name')}</LinkButton></div>}
     </div>
   )
 }
