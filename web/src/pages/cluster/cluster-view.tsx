@@ -14,7 +14,6 @@ import { Versions } from './versions.tsx'
 /** The cluster: the running operation, the versions of its nodes, and the history. */
 export function ClusterView({ state, operations }: { state: State; operations: OperationList | undefined }) {
   const { t } = useTranslation()
-  const newest = state.operation?.name ?? operations?.operations[0]?.name
   const running = state.operation !== undefined && !state.operation.ended
   return (
     <>
@@ -41,7 +40,7 @@ export function ClusterView({ state, operations }: { state: State; operations: O
         </div>
       </div>
       <Panel id="nodes" title={t('upgrade.nodes')} of={state}>
-        <NodeTable operation={newest ?? ''} />
+        <NodeTable operation={state.operation?.name ?? ''} />
       </Panel>
     </>
   )
