@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -117,4 +119,50 @@ func TestStreamsEndWithTheServer(t *testing.T) {
 	if took := time.Since(begun); took > 3*time.Second {
 		t.Errorf("the shutdown took %s", took)
 	}
+}
+
+// A disk that hangs, which may be why etcd does, does not delay events.
+func TestEventsDoNotWaitForTheDisk(t *testing.T) {
+	b := newBed(t, upgrade()).current(t)
+	events := b.follow(t, "")
+	next[api.State](t, events, "state")
+	defer b.HoldDisk()()
+	for _, down := range []bool{true, false} {
+		b.down.Store(down)
+		for link := (api.APIServer{Reachable: down}); link.Reachable == down; {
+			_, link = next[api.APIServer](t, events, "api")
+		}
+	}
+}
+
+// Clients that disconnect leave neither a stream nor a goroutine.
+func TestClientsThatLeaveAreForgotten(t *testing.T) {
+	b := newBed(t, upgrade()).current(t)
+	b.client.CloseIdleConnections()
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 30 {
+		b.open(t, ctx, request{path: "/api/v1alpha1/events", token: "viewer"})
+	}
+	var waits sync.WaitGroup
+	for range 20 {
+		waits.Go(func() {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url+operationsPath+"/op?wait=ended", http.NoBody)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.Header.Set("Authorization", "Bearer viewer-1")
+			if answer, err := b.client.Do(r); err == nil {
+				_ = answer.Body.Close()
+				t.Errorf("the wait ended with %s", answer.Status)
+			}
+		})
+	}
+	b.eventually(t, "all stay", func() bool { return b.Streams() == 50 })
+	cancel()
+	waits.Wait()
+	b.eventually(t, "none stays", func() bool { return b.Streams() == 0 })
+	b.client.CloseIdleConnections()
+	b.eventually(t, "their goroutines end", func() bool { return runtime.NumGoroutine() <= before+5 })
 }

@@ -10,3 +10,9 @@ func (s *Server) Streams() int64 { return s.streams.Load() }
 
 // ReviewEvery sets the time between two reviews of callers who stay, before there are any.
 func (s *Server) ReviewEvery(interval time.Duration) { s.reviewInterval = interval }
+
+// HoldDisk lets each save of the state wait until the returned function is called.
+func (s *Server) HoldDisk() (release func()) {
+	s.saving.Lock()
+	return s.saving.Unlock
+}

@@ -102,9 +102,10 @@ type Server struct {
 
 	publishing sync.Mutex
 
-	saving sync.Mutex
-	dirty  atomic.Bool // the state has changed since it was saved
-	saved  time.Time   // guarded by saving
+	saving  sync.Mutex
+	saveNow chan struct{}
+	dirty   atomic.Bool // the state has changed since it was saved
+	saved   time.Time   // guarded by saving
 }
 
 // New returns a server. It fails if a route has no permission.
@@ -122,7 +123,7 @@ func New(options Options) (*Server, error) {
 		file:      &lastknown.File{Directory: options.Directory, Cluster: options.Cluster.Name, Server: options.Config.Host},
 		documents: &documents{cluster: options.Cluster.Name, command: options.Cluster.Command, now: options.Cluster.Now, local: local},
 		requests:  protect.NewLimits(requestsPerSecond, requestsAtOnce), signIns: protect.NewLimits(signInsPerMinute/60.0, signInsPerMinute),
-		ending: make(chan struct{}), reviewInterval: reviewInterval,
+		ending: make(chan struct{}), saveNow: make(chan struct{}, 1), reviewInterval: reviewInterval,
 		observe: observeCluster, checks: checks.New(options.Cluster.Now), starts: keyLocks{held: map[string]chan struct{}{}},
 	}
 	if options.Observe != nil {
@@ -243,11 +244,15 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 	return errors.Join(err, s.audit.Close())
 }
 
-// changed publishes a batch of changes. It saves the state when an outage begins.
+// changed publishes a batch of changes. The state is saved when an outage begins, but not here: the
+// disk may be the reason for the outage, and must not delay what happens next.
 func (s *Server) changed(changes operations.Changes) {
 	down := s.publish(changes)
 	if s.dirty.Store(true); changes.API && down {
-		s.save()
+		select {
+		case s.saveNow <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -293,6 +298,8 @@ func (s *Server) keep(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-s.saveNow:
+			s.save()
 		case <-ticker.C:
 			if s.dirty.Load() || s.savedBefore(confirmInterval) {
 				s.save()
