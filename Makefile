@@ -42,7 +42,7 @@ E2E_ADOPTION_RUN ?= ^TestAdoption
 E2E_COMPONENTS_RUN ?= ^TestComponents$$
 E2E_COMPONENTS_FULL_RUN ?= ^TestComponents
 E2E_SERVE_RUN ?= ^(TestTheJudgeSeesLies|TestServeOutage)$$
-E2E_SERVE_FULL_RUN ?= $(E2E_SERVE_RUN)
+E2E_SERVE_FULL_RUN ?= ^(TestTheJudgeSeesLies|TestServeOutage|TestServeSteers)$$
 
 # The targets of `make ci`, in order.
 CI := verify-tidy verify-generate language lint site verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade e2e-hosts
@@ -462,8 +462,8 @@ e2e-serve: web ## Upgrade one node with the page of refit serve open, and compar
 # The figures have limits that only a machine without other load meets.
 .PHONY: e2e-serve-full
 e2e-serve-full: export REFIT_SERVE_FULL := 1
-e2e-serve-full: web ## Run e2e-serve and the tests of the HTTP API, and measure events, memory with 5,000 nodes, and the size of bin/refit
-	$(GO) test -tags apiserver,web -count=1 -v -timeout 60m ./test/apiserver/serve/
+e2e-serve-full: web ## Run e2e-serve, steer an upgrade on its page, sign in with Dex, run the tests of the HTTP API, and measure events, memory with 5,000 nodes, and the size of bin/refit
+	$(GO) test -tags apiserver,dex,web -count=1 -v -timeout 60m ./test/apiserver/serve/
 	$(call e2e,$(E2E_SERVE_FULL_RUN),60m)
 
 # The first run builds Helm, metrics-server, LeaderWorkerSet and Kueue, which takes minutes.

@@ -44,8 +44,8 @@ func start(t *testing.T, s *bed.Site, n *cluster.Node) string {
 	}
 	const config = "--kubeconfig=" + directory + "/kubeconfig"
 	run("systemd-sysusers")
-	run("install", "--directory", "--mode=0750", "--owner=root", "--group="+unit, directory)
 	bed.Must(t, bed.WriteOn(ctx, n, directory+"/env", "ALLOWED_HOST="+n.Address().String()+"\n"))
+	run("install", "--directory", "--mode=0750", "--owner=root", "--group="+unit, directory)
 	run("kubectl", "config", config, "set-cluster", "serve", "--server=https://"+s.Endpoint(), "--certificate-authority=/etc/kubernetes/pki/ca.crt", "--embed-certs")
 	run("kubectl", "config", config, "set-credentials", unit, "--token="+token)
 	run("kubectl", "config", config, "set-context", "serve", "--cluster=serve", "--user="+unit)
