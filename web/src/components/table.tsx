@@ -27,7 +27,7 @@ export function Columns({ children }: { children: ReactNode }) {
 }
 
 export function Column({ className = '', children }: { className?: string; children: ReactNode }) {
-  return <th className={`pf-v6-c-table__th ${className}`.trim()} scope="col" role="columnheader">{children}</th>
+  return <th className={`pf-v6-c-table__th pf-m-wrap ${className}`.trim()} scope="col" role="columnheader">{children}</th>
 }
 
 export function TableRows({ children }: { children: ReactNode }) {
