@@ -76,6 +76,12 @@ var permissions = table{
 	"GetCheck":         {needs: readAll},
 	"GetCheckManifest": {needs: readAll},
 
+	// It needs a connection to the API server, which decides what the caller may read. The file may
+	// leave the cluster, so who has read it is recorded.
+	"CreateSupportBundle":  {needs: readAll, writes: true},
+	"GetSupportBundle":     {needs: readAll},
+	"GetSupportBundleFile": {needs: readAll, audited: true},
+
 	"PutRelease":       {needs: []access.Attributes{addRelease, readReleases}, writes: true},
 	"StartOperation":   {needs: append([]access.Attributes{start}, readAll...), writes: true},
 	"ChangeOperation":  {needs: []access.Attributes{change}, writes: true},

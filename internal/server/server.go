@@ -21,6 +21,7 @@ import (
 	"github.com/refit-dev/refit/internal/server/access"
 	"github.com/refit-dev/refit/internal/server/api"
 	"github.com/refit-dev/refit/internal/server/audit"
+	"github.com/refit-dev/refit/internal/server/bundles"
 	"github.com/refit-dev/refit/internal/server/checks"
 	"github.com/refit-dev/refit/internal/server/lastknown"
 	"github.com/refit-dev/refit/internal/server/oidc"
@@ -68,6 +69,8 @@ type Options struct {
 	Log    *slog.Logger
 	// Observe takes the Snapshot of a check. If nil, the cluster is read.
 	Observe Observe
+	// CollectBundle writes a support bundle. If nil, the cluster is read.
+	CollectBundle CollectBundle
 	// AgentSocket is the socket of the agent on this host, which may have none.
 	AgentSocket string
 }
@@ -89,6 +92,8 @@ type Server struct {
 	callers   *callers
 	observe   Observe
 	checks    *checks.Registry
+	collect   CollectBundle
+	bundles   *bundles.Registry
 	starts    keyLocks
 	audit     *audit.Log
 	file      *lastknown.File
@@ -128,6 +133,12 @@ func New(options Options) (*Server, error) {
 	}
 	if options.Observe != nil {
 		s.observe = options.Observe
+	}
+	if s.collect = options.CollectBundle; s.collect == nil {
+		s.collect = collectBundle(options.Cluster.Name, options.Cluster.Now)
+	}
+	if s.bundles, err = bundles.New(options.Directory, options.Cluster.Now); err != nil {
+		return nil, errors.Join(err, log.Close())
 	}
 	s.ring = stream.New(s.boot)
 	s.publisher = newPublisher(s.documents, s.ring)
@@ -218,6 +229,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 	background.Go(func() { s.local.run(running) })
 	background.Go(func() { s.explain(running) })
 	background.Go(func() { s.keep(running) })
+	background.Go(func() { s.sweep(running) })
 	background.Go(func() { s.findAPIServers(running) })
 	listening := &http.Server{
 		Handler: s.handler, TLSConfig: config, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
@@ -241,7 +253,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 	s.checks.Close()
 	background.Wait()
 	s.save()
-	return errors.Join(err, s.audit.Close())
+	return errors.Join(err, s.bundles.Close(), s.audit.Close())
 }
 
 // changed publishes a batch of changes. The state is saved when an outage begins, but not here: the

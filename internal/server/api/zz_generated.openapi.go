@@ -195,6 +195,12 @@ type AuditList struct {
 // Blocker Blocker is a pod that cannot be evicted.
 type Blocker = cliv1alpha1.Blocker
 
+// BundleError BundleError is why a part, or the rest of it, is missing.
+type BundleError = cliv1alpha1.BundleError
+
+// BundlePart BundlePart is a part of a support bundle. A part without a path is not in the file.
+type BundlePart = cliv1alpha1.BundlePart
+
 // CRDChange CRDChange is the change of a CRD.
 type CRDChange = cliv1alpha1.CRDChange
 
@@ -719,6 +725,48 @@ type State struct {
 	Unread []Unread `json:"unread"`
 }
 
+// SupportBundle SupportBundle is a support bundle. The server keeps it for a limited time.
+type SupportBundle struct {
+	// Activity The action in progress, such as `cp-1 reads the journals`
+	Activity       string    `json:"activity,omitempty,omitzero"`
+	CompletionTime time.Time `json:"completionTime,omitempty,omitzero"`
+
+	// Error CheckError is why a check could not be completed.
+	Error CheckError `json:"error,omitempty,omitzero"`
+
+	// ExpireTime Until when the server keeps the bundle
+	ExpireTime time.Time `json:"expireTime"`
+
+	// File The name of the file
+	File string `json:"file,omitempty,omitzero"`
+	ID   string `json:"id"`
+
+	// Operation The name of the upgrade that it is about
+	Operation string `json:"operation,omitempty,omitzero"`
+
+	// Parts The parts so far, with those that are missing
+	Parts []BundlePart `json:"parts"`
+
+	// Size The size of the file
+	Size      int64     `json:"size,omitempty,omitzero"`
+	StartTime time.Time `json:"startTime"`
+
+	// State CheckState is whether a check is running, has a report, or could not be completed.
+	State CheckState `json:"state"`
+}
+
+// SupportBundleRequest SupportBundleRequest is what a support bundle is about.
+type SupportBundleRequest struct {
+	// Nodes The nodes whose hosts are collected. By default, these are the most important ones for the upgrade
+	Nodes []string `json:"nodes,omitempty,omitzero"`
+
+	// Operation The name of an upgrade. By default, it is the one in progress, or else the last one
+	Operation string `json:"operation,omitempty,omitzero"`
+
+	// Redact Regular expressions, whose matches are redacted as well
+	Redact []string `json:"redact,omitempty,omitzero"`
+}
+
 // Target Target is a version of Kubernetes, or the name of a ClusterRelease. One of them is set.
 type Target = refitv1alpha1.Target
 
@@ -760,6 +808,9 @@ type NodeState = []string
 
 // Prefer defines model for Prefer.
 type Prefer = string
+
+// SupportBundleID defines model for SupportBundleID.
+type SupportBundleID = string
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
@@ -884,6 +935,9 @@ type ApproveOperationJSONRequestBody = Approval
 // CreateSessionJSONRequestBody defines body for CreateSession for application/json ContentType.
 type CreateSessionJSONRequestBody = SignIn
 
+// CreateSupportBundleJSONRequestBody defines body for CreateSupportBundle for application/json ContentType.
+type CreateSupportBundleJSONRequestBody = SupportBundleRequest
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// ListAudit List the last entries of the audit log
@@ -964,6 +1018,15 @@ type ServerInterface interface {
 	// GetState Get the state of the cluster and of its upgrade
 	// (GET /api/v1alpha1/state)
 	GetState(w http.ResponseWriter, r *http.Request, params GetStateParams)
+	// CreateSupportBundle Collect objects, logs and journals of hosts into a file, without secrets
+	// (POST /api/v1alpha1/support-bundles)
+	CreateSupportBundle(w http.ResponseWriter, r *http.Request)
+	// GetSupportBundle Get the progress of a support bundle
+	// (GET /api/v1alpha1/support-bundles/{id})
+	GetSupportBundle(w http.ResponseWriter, r *http.Request, id SupportBundleID)
+	// GetSupportBundleFile Get the file of a support bundle
+	// (GET /api/v1alpha1/support-bundles/{id}/file)
+	GetSupportBundleFile(w http.ResponseWriter, r *http.Request, id SupportBundleID)
 	// GetHealthz Report that the process is alive
 	// (GET /healthz)
 	GetHealthz(w http.ResponseWriter, r *http.Request)
@@ -1915,6 +1978,72 @@ func (siw *ServerInterfaceWrapper) GetState(w http.ResponseWriter, r *http.Reque
 	handler.ServeHTTP(w, r)
 }
 
+// CreateSupportBundle operation middleware
+func (siw *ServerInterfaceWrapper) CreateSupportBundle(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateSupportBundle(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSupportBundle operation middleware
+func (siw *ServerInterfaceWrapper) GetSupportBundle(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SupportBundleID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSupportBundle(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSupportBundleFile operation middleware
+func (siw *ServerInterfaceWrapper) GetSupportBundleFile(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SupportBundleID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSupportBundleFile(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetHealthz operation middleware
 func (siw *ServerInterfaceWrapper) GetHealthz(w http.ResponseWriter, r *http.Request) {
 
@@ -2094,6 +2223,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/checks", wrapper.CreateCheck)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/checks/{id}", wrapper.GetCheck)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/checks/{id}/manifest", wrapper.GetCheckManifest)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/support-bundles", wrapper.CreateSupportBundle)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/support-bundles/{id}", wrapper.GetSupportBundle)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/support-bundles/{id}/file", wrapper.GetSupportBundleFile)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/operations", wrapper.ListOperations)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/operations", wrapper.StartOperation)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/operations/{name}", wrapper.GetOperation)
@@ -3324,6 +3456,149 @@ func (response GetStatedefaultApplicationProblemPlusJSONResponse) VisitGetStateR
 	return err
 }
 
+type CreateSupportBundleRequestObject struct {
+	Body *CreateSupportBundleJSONRequestBody
+}
+
+type CreateSupportBundleResponseObject interface {
+	VisitCreateSupportBundleResponse(w http.ResponseWriter) error
+}
+
+type CreateSupportBundle202ResponseHeaders struct {
+	Location string
+}
+
+type CreateSupportBundle202JSONResponse struct {
+	Body    SupportBundle
+	Headers CreateSupportBundle202ResponseHeaders
+}
+
+func (response CreateSupportBundle202JSONResponse) VisitCreateSupportBundleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSupportBundledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateSupportBundledefaultApplicationProblemPlusJSONResponse) VisitCreateSupportBundleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSupportBundleRequestObject struct {
+	ID SupportBundleID `json:"id"`
+}
+
+type GetSupportBundleResponseObject interface {
+	VisitGetSupportBundleResponse(w http.ResponseWriter) error
+}
+
+type GetSupportBundle200JSONResponse SupportBundle
+
+func (response GetSupportBundle200JSONResponse) VisitGetSupportBundleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSupportBundledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetSupportBundledefaultApplicationProblemPlusJSONResponse) VisitGetSupportBundleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSupportBundleFileRequestObject struct {
+	ID SupportBundleID `json:"id"`
+}
+
+type GetSupportBundleFileResponseObject interface {
+	VisitGetSupportBundleFileResponse(w http.ResponseWriter) error
+}
+
+type GetSupportBundleFile200ResponseHeaders struct {
+	ContentDisposition string
+}
+
+type GetSupportBundleFile200ApplicationGzipResponse struct {
+	Body          io.Reader
+	Headers       GetSupportBundleFile200ResponseHeaders
+	ContentLength int64
+}
+
+func (response GetSupportBundleFile200ApplicationGzipResponse) VisitGetSupportBundleFileResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/gzip")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetSupportBundleFiledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetSupportBundleFiledefaultApplicationProblemPlusJSONResponse) VisitGetSupportBundleFileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetHealthzRequestObject struct {
 }
 
@@ -3527,6 +3802,15 @@ type StrictServerInterface interface {
 	// GetState Get the state of the cluster and of its upgrade
 	// (GET /api/v1alpha1/state)
 	GetState(ctx context.Context, request GetStateRequestObject) (GetStateResponseObject, error)
+	// CreateSupportBundle Collect objects, logs and journals of hosts into a file, without secrets
+	// (POST /api/v1alpha1/support-bundles)
+	CreateSupportBundle(ctx context.Context, request CreateSupportBundleRequestObject) (CreateSupportBundleResponseObject, error)
+	// GetSupportBundle Get the progress of a support bundle
+	// (GET /api/v1alpha1/support-bundles/{id})
+	GetSupportBundle(ctx context.Context, request GetSupportBundleRequestObject) (GetSupportBundleResponseObject, error)
+	// GetSupportBundleFile Get the file of a support bundle
+	// (GET /api/v1alpha1/support-bundles/{id}/file)
+	GetSupportBundleFile(ctx context.Context, request GetSupportBundleFileRequestObject) (GetSupportBundleFileResponseObject, error)
 	// GetHealthz Report that the process is alive
 	// (GET /healthz)
 	GetHealthz(ctx context.Context, request GetHealthzRequestObject) (GetHealthzResponseObject, error)
@@ -4277,6 +4561,89 @@ func (sh *strictHandler) GetState(w http.ResponseWriter, r *http.Request, params
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetStateResponseObject); ok {
 		if err := validResponse.VisitGetStateResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSupportBundle operation middleware
+func (sh *strictHandler) CreateSupportBundle(w http.ResponseWriter, r *http.Request) {
+	var request CreateSupportBundleRequestObject
+
+	var body CreateSupportBundleJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSupportBundle(ctx, request.(CreateSupportBundleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSupportBundle")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateSupportBundleResponseObject); ok {
+		if err := validResponse.VisitCreateSupportBundleResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSupportBundle operation middleware
+func (sh *strictHandler) GetSupportBundle(w http.ResponseWriter, r *http.Request, id SupportBundleID) {
+	var request GetSupportBundleRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSupportBundle(ctx, request.(GetSupportBundleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSupportBundle")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSupportBundleResponseObject); ok {
+		if err := validResponse.VisitGetSupportBundleResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSupportBundleFile operation middleware
+func (sh *strictHandler) GetSupportBundleFile(w http.ResponseWriter, r *http.Request, id SupportBundleID) {
+	var request GetSupportBundleFileRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSupportBundleFile(ctx, request.(GetSupportBundleFileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSupportBundleFile")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSupportBundleFileResponseObject); ok {
+		if err := validResponse.VisitGetSupportBundleFileResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -151,6 +151,11 @@ var answers = map[string]struct {
 	"GetCheck":         {"", []int{401, 403, 200, 200, 200, 401, 401}},
 	"GetCheckManifest": {"", []int{401, 403, 200, 200, 200, 401, 401}},
 
+	// The bundle of one caller is collected at a time.
+	"CreateSupportBundle":  {`{}`, []int{401, 403, 202, 202, 202, 401, 401}},
+	"GetSupportBundle":     {"", []int{401, 403, 200, 200, 200, 401, 401}},
+	"GetSupportBundleFile": {"", []int{401, 403, 200, 200, 200, 401, 401}},
+
 	"PutRelease":       {`{"kind":"ClusterRelease"}`, []int{401, 403, 403, 403, 403, 401, 401}},
 	"StartOperation":   {`{"spec":{"target":{"kubernetes":"v1.36.3"}},"plan":"` + hash + `"}`, []int{401, 403, 403, 409, 403, 401, 401}},
 	"ChangeOperation":  {`{"rollback":"Manual"}`, []int{401, 403, 403, 200, 200, 401, 401}},
@@ -200,7 +205,7 @@ func TestEveryRouteForEveryCaller(t *testing.T) {
 	if len(answers) > len(all) {
 		t.Errorf("this test has %d routes, openapi.yaml %d", len(answers), len(all))
 	}
-	check := "guessed" // the last one
+	check, bundle := "guessed", "guessed" // the last ones
 	for i, w := range who {
 		slices.SortStableFunc(all, func(a, b route) int { return strings.Compare(last(a.id), last(b.id)) })
 		for _, r := range all {
@@ -210,6 +215,9 @@ func TestEveryRouteForEveryCaller(t *testing.T) {
 					t.Fatalf("this test has no row for %s", r.id)
 				}
 				sent := request{method: r.method, path: strings.ReplaceAll(r.path, "{name}", names[w]), token: tokens[w], body: row.body, header: headers[r.id]}
+				if strings.Contains(r.path, "/support-bundles/") {
+					sent.path = strings.ReplaceAll(sent.path, "{id}", bundle)
+				}
 				sent.path = strings.ReplaceAll(sent.path, "{id}", check)
 				if strings.HasPrefix(r.path, prefix+"nodes/") {
 					sent.path = prefix + "nodes/route-node"
@@ -220,6 +228,10 @@ func TestEveryRouteForEveryCaller(t *testing.T) {
 				answer, body := s.send(t, sent)
 				if location := answer.Header.Get("Location"); r.id == "CreateCheck" {
 					check = cmp.Or(strings.TrimPrefix(location, prefix+"checks/"), check)
+				}
+				if r.id == "CreateSupportBundle" && answer.StatusCode == http.StatusAccepted {
+					bundle = strings.TrimPrefix(answer.Header.Get("Location"), prefix+"support-bundles/")
+					s.collected(t, bundle, sent)
 				}
 				if answer.StatusCode != row.statuses[i] {
 					t.Errorf("status is %d, want %d: %s", answer.StatusCode, row.statuses[i], body)
@@ -299,6 +311,20 @@ func TestNamesThatKubernetesDoesNotPermit(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "a request failed") {
 		t.Errorf("the log is %s", log)
+	}
+}
+
+// collected waits until a support bundle is complete: one is collected at a time.
+func (s *serving) collected(t *testing.T, bundle string, as request) {
+	t.Helper()
+	for end := time.Now().Add(wait); ; time.Sleep(100 * time.Millisecond) {
+		_, body := s.send(t, request{path: prefix + "support-bundles/" + bundle, token: as.token, cookie: as.cookie})
+		if strings.Contains(string(body), `"state":"Complete"`) {
+			return
+		}
+		if time.Now().After(end) || strings.Contains(string(body), `"state":"Failed"`) {
+			t.Fatalf("the bundle is not complete: %s", body)
+		}
 	}
 }
 

@@ -197,6 +197,12 @@ type AuditList struct {
 // Blocker Blocker is a pod that cannot be evicted.
 type Blocker = cliv1alpha1.Blocker
 
+// BundleError BundleError is why a part, or the rest of it, is missing.
+type BundleError = cliv1alpha1.BundleError
+
+// BundlePart BundlePart is a part of a support bundle. A part without a path is not in the file.
+type BundlePart = cliv1alpha1.BundlePart
+
 // CRDChange CRDChange is the change of a CRD.
 type CRDChange = cliv1alpha1.CRDChange
 
@@ -721,6 +727,48 @@ type State struct {
 	Unread []Unread `json:"unread"`
 }
 
+// SupportBundle SupportBundle is a support bundle. The server keeps it for a limited time.
+type SupportBundle struct {
+	// Activity The action in progress, such as `cp-1 reads the journals`
+	Activity       string    `json:"activity,omitempty,omitzero"`
+	CompletionTime time.Time `json:"completionTime,omitempty,omitzero"`
+
+	// Error CheckError is why a check could not be completed.
+	Error CheckError `json:"error,omitempty,omitzero"`
+
+	// ExpireTime Until when the server keeps the bundle
+	ExpireTime time.Time `json:"expireTime"`
+
+	// File The name of the file
+	File string `json:"file,omitempty,omitzero"`
+	ID   string `json:"id"`
+
+	// Operation The name of the upgrade that it is about
+	Operation string `json:"operation,omitempty,omitzero"`
+
+	// Parts The parts so far, with those that are missing
+	Parts []BundlePart `json:"parts"`
+
+	// Size The size of the file
+	Size      int64     `json:"size,omitempty,omitzero"`
+	StartTime time.Time `json:"startTime"`
+
+	// State CheckState is whether a check is running, has a report, or could not be completed.
+	State CheckState `json:"state"`
+}
+
+// SupportBundleRequest SupportBundleRequest is what a support bundle is about.
+type SupportBundleRequest struct {
+	// Nodes The nodes whose hosts are collected. By default, these are the most important ones for the upgrade
+	Nodes []string `json:"nodes,omitempty,omitzero"`
+
+	// Operation The name of an upgrade. By default, it is the one in progress, or else the last one
+	Operation string `json:"operation,omitempty,omitzero"`
+
+	// Redact Regular expressions, whose matches are redacted as well
+	Redact []string `json:"redact,omitempty,omitzero"`
+}
+
 // Target Target is a version of Kubernetes, or the name of a ClusterRelease. One of them is set.
 type Target = refitv1alpha1.Target
 
@@ -762,6 +810,9 @@ type NodeState = []string
 
 // Prefer defines model for Prefer.
 type Prefer = string
+
+// SupportBundleID defines model for SupportBundleID.
+type SupportBundleID = string
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
@@ -885,6 +936,9 @@ type ApproveOperationJSONRequestBody = Approval
 
 // CreateSessionJSONRequestBody defines body for CreateSession for application/json ContentType.
 type CreateSessionJSONRequestBody = SignIn
+
+// CreateSupportBundleJSONRequestBody defines body for CreateSupportBundle for application/json ContentType.
+type CreateSupportBundleJSONRequestBody = SupportBundleRequest
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -1226,6 +1280,44 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1alpha1/state (the `GetState` operationId).
 	GetState(ctx context.Context, params *GetStateParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSupportBundleWithBody Collect objects, logs and journals of hosts into a file, without secrets
+	//
+	// It does what `refit support-bundle` does, with the permissions of the caller: whatever these do
+	// not permit is listed as missing. Only the caller can read the bundle, for an hour.
+	//
+	// Codes of its own: `invalid` (422, with a pointer to the field), `too-many-bundles` (429),
+	// `no-space` (507). A bundle that fails has one of `bundle-failed` (502) and `no-space` (507).
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1alpha1/support-bundles (the `CreateSupportBundle` operationId).
+	CreateSupportBundleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateSupportBundle Collect objects, logs and journals of hosts into a file, without secrets
+	//
+	// It does what `refit support-bundle` does, with the permissions of the caller: whatever these do
+	// not permit is listed as missing. Only the caller can read the bundle, for an hour.
+	//
+	// Codes of its own: `invalid` (422, with a pointer to the field), `too-many-bundles` (429),
+	// `no-space` (507). A bundle that fails has one of `bundle-failed` (502) and `no-space` (507).
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1alpha1/support-bundles (the `CreateSupportBundle` operationId).
+	CreateSupportBundle(ctx context.Context, body CreateSupportBundleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSupportBundle Get the progress of a support bundle
+	//
+	// Corresponds with GET /api/v1alpha1/support-bundles/{id} (the `GetSupportBundle` operationId).
+	GetSupportBundle(ctx context.Context, id SupportBundleID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSupportBundleFile Get the file of a support bundle
+	//
+	// Codes of its own: `conflict` (409) while the bundle is not complete.
+	//
+	// Corresponds with GET /api/v1alpha1/support-bundles/{id}/file (the `GetSupportBundleFile` operationId).
+	GetSupportBundleFile(ctx context.Context, id SupportBundleID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetHealthz Report that the process is alive
 	//
@@ -1812,6 +1904,84 @@ func (c *Client) StartOIDC(ctx context.Context, params *StartOIDCParams, reqEdit
 // Corresponds with GET /api/v1alpha1/state (the `GetState` operationId).
 func (c *Client) GetState(ctx context.Context, params *GetStateParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetStateRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSupportBundleWithBody Collect objects, logs and journals of hosts into a file, without secrets
+//
+// It does what `refit support-bundle` does, with the permissions of the caller: whatever these do
+// not permit is listed as missing. Only the caller can read the bundle, for an hour.
+//
+// Codes of its own: `invalid` (422, with a pointer to the field), `too-many-bundles` (429),
+// `no-space` (507). A bundle that fails has one of `bundle-failed` (502) and `no-space` (507).
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1alpha1/support-bundles (the `CreateSupportBundle` operationId).
+func (c *Client) CreateSupportBundleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSupportBundleRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateSupportBundle Collect objects, logs and journals of hosts into a file, without secrets
+//
+// It does what `refit support-bundle` does, with the permissions of the caller: whatever these do
+// not permit is listed as missing. Only the caller can read the bundle, for an hour.
+//
+// Codes of its own: `invalid` (422, with a pointer to the field), `too-many-bundles` (429),
+// `no-space` (507). A bundle that fails has one of `bundle-failed` (502) and `no-space` (507).
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1alpha1/support-bundles (the `CreateSupportBundle` operationId).
+func (c *Client) CreateSupportBundle(ctx context.Context, body CreateSupportBundleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateSupportBundleRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSupportBundle Get the progress of a support bundle
+//
+// Corresponds with GET /api/v1alpha1/support-bundles/{id} (the `GetSupportBundle` operationId).
+func (c *Client) GetSupportBundle(ctx context.Context, id SupportBundleID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSupportBundleRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSupportBundleFile Get the file of a support bundle
+//
+// Codes of its own: `conflict` (409) while the bundle is not complete.
+//
+// Corresponds with GET /api/v1alpha1/support-bundles/{id}/file (the `GetSupportBundleFile` operationId).
+func (c *Client) GetSupportBundleFile(ctx context.Context, id SupportBundleID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSupportBundleFileRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -3057,6 +3227,114 @@ func NewGetStateRequest(server string, params *GetStateParams) (*http.Request, e
 	return req, nil
 }
 
+// NewCreateSupportBundleRequest calls the generic CreateSupportBundle builder with application/json body
+func NewCreateSupportBundleRequest(server string, body CreateSupportBundleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateSupportBundleRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateSupportBundleRequestWithBody constructs an http.Request for the CreateSupportBundle method, with any body, and a specified content type
+func NewCreateSupportBundleRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1alpha1/support-bundles")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetSupportBundleRequest constructs an http.Request for the GetSupportBundle method
+func NewGetSupportBundleRequest(server string, id SupportBundleID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1alpha1/support-bundles/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSupportBundleFileRequest constructs an http.Request for the GetSupportBundleFile method
+func NewGetSupportBundleFileRequest(server string, id SupportBundleID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1alpha1/support-bundles/%s/file", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetHealthzRequest constructs an http.Request for the GetHealthz method
 func NewGetHealthzRequest(server string) (*http.Request, error) {
 	var err error
@@ -3488,6 +3766,48 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1alpha1/state (the `GetState` operationId).
 	GetStateWithResponse(ctx context.Context, params *GetStateParams, reqEditors ...RequestEditorFn) (*GetStateResponse, error)
+
+	// CreateSupportBundleWithBodyWithResponse Collect objects, logs and journals of hosts into a file, without secrets
+	//
+	// It does what `refit support-bundle` does, with the permissions of the caller: whatever these do
+	// not permit is listed as missing. Only the caller can read the bundle, for an hour.
+	//
+	// Codes of its own: `invalid` (422, with a pointer to the field), `too-many-bundles` (429),
+	// `no-space` (507). A bundle that fails has one of `bundle-failed` (502) and `no-space` (507).
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1alpha1/support-bundles (the `CreateSupportBundle` operationId).
+	CreateSupportBundleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateSupportBundleResponse, error)
+
+	// CreateSupportBundleWithResponse Collect objects, logs and journals of hosts into a file, without secrets
+	//
+	// It does what `refit support-bundle` does, with the permissions of the caller: whatever these do
+	// not permit is listed as missing. Only the caller can read the bundle, for an hour.
+	//
+	// Codes of its own: `invalid` (422, with a pointer to the field), `too-many-bundles` (429),
+	// `no-space` (507). A bundle that fails has one of `bundle-failed` (502) and `no-space` (507).
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1alpha1/support-bundles (the `CreateSupportBundle` operationId).
+	CreateSupportBundleWithResponse(ctx context.Context, body CreateSupportBundleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSupportBundleResponse, error)
+
+	// GetSupportBundleWithResponse Get the progress of a support bundle
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1alpha1/support-bundles/{id} (the `GetSupportBundle` operationId).
+	GetSupportBundleWithResponse(ctx context.Context, id SupportBundleID, reqEditors ...RequestEditorFn) (*GetSupportBundleResponse, error)
+
+	// GetSupportBundleFileWithResponse Get the file of a support bundle
+	//
+	// Codes of its own: `conflict` (409) while the bundle is not complete.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1alpha1/support-bundles/{id}/file (the `GetSupportBundleFile` operationId).
+	GetSupportBundleFileWithResponse(ctx context.Context, id SupportBundleID, reqEditors ...RequestEditorFn) (*GetSupportBundleFileResponse, error)
 
 	// GetHealthzWithResponse Report that the process is alive
 	//
@@ -5001,6 +5321,178 @@ func (r GetStateResponse) ContentType() string {
 	return ""
 }
 
+// CreateSupportBundleResponse202Headers the declared response headers of an HTTP 202 response for CreateSupportBundle
+type CreateSupportBundleResponse202Headers struct {
+	Location string
+}
+
+// CreateSupportBundleResponseDefaultHeaders the declared response headers of an HTTP default response for CreateSupportBundle
+type CreateSupportBundleResponseDefaultHeaders struct {
+	RetryAfter int
+}
+
+type CreateSupportBundleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *SupportBundle
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreateSupportBundleResponse202Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CreateSupportBundleResponseDefaultHeaders
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreateSupportBundleResponse) GetJSON202() *SupportBundle {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateSupportBundleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateSupportBundleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateSupportBundleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateSupportBundleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateSupportBundleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetSupportBundleResponseDefaultHeaders the declared response headers of an HTTP default response for GetSupportBundle
+type GetSupportBundleResponseDefaultHeaders struct {
+	RetryAfter int
+}
+
+type GetSupportBundleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SupportBundle
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetSupportBundleResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSupportBundleResponse) GetJSON200() *SupportBundle {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSupportBundleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSupportBundleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSupportBundleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSupportBundleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSupportBundleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetSupportBundleFileResponse200Headers the declared response headers of an HTTP 200 response for GetSupportBundleFile
+type GetSupportBundleFileResponse200Headers struct {
+	ContentDisposition string
+}
+
+// GetSupportBundleFileResponseDefaultHeaders the declared response headers of an HTTP default response for GetSupportBundleFile
+type GetSupportBundleFileResponseDefaultHeaders struct {
+	RetryAfter int
+}
+
+type GetSupportBundleFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetSupportBundleFileResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetSupportBundleFileResponseDefaultHeaders
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSupportBundleFileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSupportBundleFileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSupportBundleFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSupportBundleFileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSupportBundleFileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetHealthzResponseDefaultHeaders the declared response headers of an HTTP default response for GetHealthz
 type GetHealthzResponseDefaultHeaders struct {
 	RetryAfter int
@@ -5650,6 +6142,72 @@ func (c *ClientWithResponses) GetStateWithResponse(ctx context.Context, params *
 		return nil, err
 	}
 	return ParseGetStateResponse(rsp)
+}
+
+// CreateSupportBundleWithBodyWithResponse Collect objects, logs and journals of hosts into a file, without secrets
+//
+// It does what `refit support-bundle` does, with the permissions of the caller: whatever these do
+// not permit is listed as missing. Only the caller can read the bundle, for an hour.
+//
+// Codes of its own: `invalid` (422, with a pointer to the field), `too-many-bundles` (429),
+// `no-space` (507). A bundle that fails has one of `bundle-failed` (502) and `no-space` (507).
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1alpha1/support-bundles (the `CreateSupportBundle` operationId).
+func (c *ClientWithResponses) CreateSupportBundleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateSupportBundleResponse, error) {
+	rsp, err := c.CreateSupportBundleWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateSupportBundleResponse(rsp)
+}
+
+// CreateSupportBundleWithResponse Collect objects, logs and journals of hosts into a file, without secrets
+//
+// It does what `refit support-bundle` does, with the permissions of the caller: whatever these do
+// not permit is listed as missing. Only the caller can read the bundle, for an hour.
+//
+// Codes of its own: `invalid` (422, with a pointer to the field), `too-many-bundles` (429),
+// `no-space` (507). A bundle that fails has one of `bundle-failed` (502) and `no-space` (507).
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1alpha1/support-bundles (the `CreateSupportBundle` operationId).
+func (c *ClientWithResponses) CreateSupportBundleWithResponse(ctx context.Context, body CreateSupportBundleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSupportBundleResponse, error) {
+	rsp, err := c.CreateSupportBundle(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateSupportBundleResponse(rsp)
+}
+
+// GetSupportBundleWithResponse Get the progress of a support bundle
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1alpha1/support-bundles/{id} (the `GetSupportBundle` operationId).
+func (c *ClientWithResponses) GetSupportBundleWithResponse(ctx context.Context, id SupportBundleID, reqEditors ...RequestEditorFn) (*GetSupportBundleResponse, error) {
+	rsp, err := c.GetSupportBundle(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSupportBundleResponse(rsp)
+}
+
+// GetSupportBundleFileWithResponse Get the file of a support bundle
+//
+// Codes of its own: `conflict` (409) while the bundle is not complete.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1alpha1/support-bundles/{id}/file (the `GetSupportBundleFile` operationId).
+func (c *ClientWithResponses) GetSupportBundleFileWithResponse(ctx context.Context, id SupportBundleID, reqEditors ...RequestEditorFn) (*GetSupportBundleFileResponse, error) {
+	rsp, err := c.GetSupportBundleFile(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSupportBundleFileResponse(rsp)
 }
 
 // GetHealthzWithResponse Report that the process is alive
@@ -6985,6 +7543,157 @@ func ParseGetStateResponse(rsp *http.Response) (*GetStateResponse, error) {
 		response.Headers200 = &headers
 	case true:
 		var headers GetStateResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateSupportBundleResponse parses an HTTP response from a CreateSupportBundleWithResponse call
+func ParseCreateSupportBundleResponse(rsp *http.Response) (*CreateSupportBundleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateSupportBundleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest SupportBundle
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers CreateSupportBundleResponse202Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers202 = &headers
+	case true:
+		var headers CreateSupportBundleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetSupportBundleResponse parses an HTTP response from a GetSupportBundleWithResponse call
+func ParseGetSupportBundleResponse(rsp *http.Response) (*GetSupportBundleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSupportBundleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SupportBundle
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetSupportBundleResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetSupportBundleFileResponse parses an HTTP response from a GetSupportBundleFileWithResponse call
+func ParseGetSupportBundleFileResponse(rsp *http.Response) (*GetSupportBundleFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSupportBundleFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetSupportBundleFileResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetSupportBundleFileResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
