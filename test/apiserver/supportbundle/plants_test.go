@@ -50,15 +50,15 @@ var plants = map[int]plant{
 	6:  {"eyJ" + canary(6), "plant-06 [redacted:jwt]"},
 	7:  {canary(7), "plant-07 https://robot:[redacted:url-password]@"},
 	8:  {"ACME-4708", "plant-08 of [redacted:configured]"},
-	9:  {canary(9), "plant-09 -----BEGIN RSA PRIVATE KEY-----"},
+	9:  {canary(9), "plant-09 [redacted:private-key]"},
 	10: {canary(10), "name: PLANT_10_SECRET\n          value: '[redacted:env]'"},
 	// In Events.
 	11: {canary(11), "plant-11 Bearer [redacted:bearer]"},
-	12: {encoded(canary(12)), "plant-12 {\"kind\":\"Secret\",\"data\":[redacted:"},
+	12: {encoded(canary(12)), "plant-12 {\"kind\":\"Secret\",\"data\":{[redacted:secret-data]}"},
 	13: {"0123456789abcd13", "plant-13 [redacted:bootstrap-token]"},
 	// In logs, through the kubelet.
 	14: {canary(14), "plant-14 Authorization: [redacted:authorization]"},
-	15: {canary(15), "plant-15 -----BEGIN RSA PRIVATE KEY-----"},
+	15: {canary(15), "plant-15 [redacted:private-key]"},
 	16: {encoded("robot:" + canary(16)), `"plant-16":{"auth":"[redacted:docker-auth]"}`},
 	17: {"AKIAC4NARYVALUE17XYZ", "plant-17 [redacted:provider-token]"},
 	18: {"ACME-4718", "plant-18 of [redacted:configured]"},
@@ -93,7 +93,7 @@ func (k *kubelets) plant(t *testing.T) {
 		must(t, err)
 	}
 	k.node(t, "cp-1", k.port, corev1.ConditionTrue, map[string]string{
-		"example.com/token": "plant-06 eyJ" + canary(6) + "." + "eyJpc3MiOiJ0ZXN0In0" + ".c2lnbmF0dXJl", "example.com/repository": "plant-07 https://robot:" + canary(7) + "@git.example/x",
+		"example.com/session": "plant-06 eyJ" + canary(6) + "." + "eyJpc3MiOiJ0ZXN0In0" + ".c2lnbmF0dXJl", "example.com/repository": "plant-07 https://robot:" + canary(7) + "@git.example/x",
 		"example.com/customer": "plant-08 of ACME-4708", "example.com/certificate": "plant-09 " + key(9),
 	})
 	k.node(t, "worker-1", k.port, corev1.ConditionTrue, nil)
