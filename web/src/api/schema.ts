@@ -315,6 +315,73 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1alpha1/support-bundles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Collect objects, logs and journals of hosts into a file, without secrets
+         * @description It does what `refit support-bundle` does, with the permissions of the caller: whatever these do
+         *     not permit is listed as missing. Only the caller can read the bundle, for an hour.
+         *
+         *     Codes of its own: `invalid` (422, with a pointer to the field), `too-many-bundles` (429),
+         *     `no-space` (507). A bundle that fails has one of `bundle-failed` (502) and `no-space` (507).
+         */
+        post: operations["CreateSupportBundle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/support-bundles/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the support bundle. */
+                id: components["parameters"]["SupportBundleID"];
+            };
+            cookie?: never;
+        };
+        /** Get the progress of a support bundle */
+        get: operations["GetSupportBundle"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/support-bundles/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the support bundle. */
+                id: components["parameters"]["SupportBundleID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the file of a support bundle
+         * @description Codes of its own: `conflict` (409) while the bundle is not complete.
+         */
+        get: operations["GetSupportBundleFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1alpha1/operations": {
         parameters: {
             query?: never;
@@ -816,6 +883,66 @@ export interface components {
             remedy?: string;
             /** @description The fields of the request that are invalid */
             errors?: components["schemas"]["FieldError"][];
+        };
+        /** @description SupportBundleRequest is what a support bundle is about. */
+        SupportBundleRequest: {
+            /** @description The name of an upgrade. By default, it is the one in progress, or else the last one */
+            operation?: string;
+            /** @description The nodes whose hosts are collected. By default, these are the most important ones for the upgrade */
+            nodes?: string[];
+            /** @description Regular expressions, whose matches are redacted as well */
+            redact?: string[];
+        };
+        /** @description SupportBundle is a support bundle. The server keeps it for a limited time. */
+        SupportBundle: {
+            id: string;
+            state: components["schemas"]["CheckState"];
+            /** @description The name of the upgrade that it is about */
+            operation?: string;
+            /** Format: date-time */
+            startTime: string;
+            /** Format: date-time */
+            completionTime?: string;
+            /**
+             * Format: date-time
+             * @description Until when the server keeps the bundle
+             */
+            expireTime: string;
+            /** @description The action in progress, such as `cp-1 reads the journals` */
+            activity?: string;
+            /** @description The parts so far, with those that are missing */
+            parts: components["schemas"]["BundlePart"][];
+            /** @description The name of the file */
+            file?: string;
+            /**
+             * Format: int64
+             * @description The size of the file
+             */
+            size?: number;
+            error?: components["schemas"]["CheckError"];
+        };
+        /** @description BundlePart is a part of a support bundle. A part without a path is not in the file. */
+        BundlePart: {
+            path?: string;
+            source: string;
+            node?: string;
+            /** Format: int64 */
+            bytes: number;
+            /** Format: int64 */
+            items?: number;
+            truncated: boolean;
+            redactions?: {
+                [key: string]: number;
+            };
+            note?: string;
+            error?: components["schemas"]["BundleError"];
+        };
+        /** @description BundleError is why a part, or the rest of it, is missing. */
+        BundleError: {
+            class: string;
+            reason: string;
+            message: string;
+            remedy: string;
         };
         /** @description OperationStart is an upgrade to start, and the plan that was reviewed. */
         OperationStart: {
@@ -1673,6 +1800,8 @@ export interface components {
         Name: string;
         /** @description The id of the check. */
         CheckID: string;
+        /** @description The id of the support bundle. */
+        SupportBundleID: string;
         /** @description `wait=60` answers once the check is complete, after 60 seconds at the latest. The longest wait is 300 seconds. */
         Prefer: string;
         /** @description The maximum number of nodes in the answer. */
@@ -2105,6 +2234,82 @@ export interface operations {
                 };
                 content: {
                     "application/yaml": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    CreateSupportBundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SupportBundleRequest"];
+            };
+        };
+        responses: {
+            /** @description The bundle is being collected. */
+            202: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SupportBundle"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    GetSupportBundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the support bundle. */
+                id: components["parameters"]["SupportBundleID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bundle. Its state is Running, Complete or Failed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SupportBundle"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    GetSupportBundleFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the support bundle. */
+                id: components["parameters"]["SupportBundleID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The compressed tar archive. */
+            200: {
+                headers: {
+                    /** @description The name of the file. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/gzip": string;
                 };
             };
             default: components["responses"]["Problem"];

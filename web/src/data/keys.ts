@@ -14,6 +14,7 @@ export const keys = {
   operation: (name: string) => ['operation', name] as const,
   check: (id: string) => ['check', id] as const,
   manifest: (check: string) => ['manifest', check] as const,
+  bundle: (id: string) => ['support-bundle', id] as const,
   audit: ['audit'] as const,
   allNodes: ['nodes'] as const,
   nodes: (operation: string, filter: NodeFilter) => ['nodes', operation, filter] as const,

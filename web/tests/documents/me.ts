@@ -1,6 +1,6 @@
 import type { Me } from '../../src/api/documents.ts'
 
-const reads = ['CreateCheck']
+const reads = ['CreateCheck', 'CreateSupportBundle']
 const writes = ['StartOperation', 'ChangeOperation', 'PutRelease', 'PauseOperation', 'ResumeOperation', 'RetryOperation', 'AbortOperation']
 const approvals = ['ApproveOperation', 'ListAudit']
 

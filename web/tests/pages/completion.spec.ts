@@ -20,7 +20,7 @@ test('an aborted upgrade shows what failed, was rolled back or skipped, what is 
   await expect(result.getByText('1 skipped')).toBeVisible()
   await expect(result.getByText('rolled back', { exact: true })).toBeVisible()
   await expect(page.getByText('Fix the failed nodes: each has its cause and its remedy above.')).toBeVisible()
-  await expect(page.getByText('refit support-bundle')).toBeVisible()
+  await expect(page.getByText('refit support-bundle to-v1-36-3')).toBeVisible()
   const audit = page.getByRole('region', { name: 'Audit log of this operation' })
   await expect(audit.getByText('Abort', { exact: true })).toBeVisible()
   await expect(audit.getByText('refused: 403 forbidden')).toBeVisible()

@@ -7,6 +7,7 @@ import type { AuditList, ClusterUpgradeSpec, Explanation, Me, NodeRow, PastOpera
 import { spec } from '../documents/checks.ts'
 import { meWith } from '../documents/me.ts'
 import { ago } from '../documents/time.ts'
+import { Bundles } from './bundles.ts'
 import { Checks, problem, type Answer } from './checks.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -38,6 +39,7 @@ export class Replay {
   /** A frozen server accepts connections and requests, and answers none. */
   frozen = false
   readonly checks = new Checks()
+  readonly bundles = new Bundles()
   readonly requests: string[] = []
   readonly lastEventIDs: string[] = []
   #server: Server
@@ -94,6 +96,7 @@ export class Replay {
     const path = url.pathname.slice('/api/v1alpha1/'.length).split('/').map(decodeURIComponent)
     if (path[0] === 'session') return void this.#session(request, response)
     if (!this.signedIn) return this.#problem(response, 401, 'unauthenticated', 'There is no session.')
+    if (path[0] === 'support-bundles') return void this.#bundle(request, path, response)
     if (path[0] === 'events') return this.#events(request, response)
     if (request.method !== 'GET' && request.method !== 'POST' || path[0] === 'checks' || (path[0] === 'operations' && path.length === 1 && request.method === 'POST')) {
       return void this.#write(request, path, response)
@@ -122,6 +125,13 @@ export class Replay {
     const { state } = this.scene
     this.setState({ ...state, releases: [...state.releases, { name, kubernetes, keyID: 'SHA256:vendor', createTime: ago(0), verifiedHosts: 0, rejectedHosts: 0 }] })
     this.#send(response, { status: 201, body: { name, kubernetes, digest: `sha256:${'0'.repeat(64)}`, keyID: 'SHA256:vendor', trust: 'Verified', existed: false } })
+  }
+
+  async #bundle(request: IncomingMessage, [, id, file]: string[], response: ServerResponse) {
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    if (file) return void response.setHeader('Content-Type', 'application/gzip').end(`archive of ${id}`)
+    this.#send(response, id ? this.bundles.get(id) : this.bundles.create(JSON.parse(body)))
   }
 
   #patch(name: string, etag: string, body: unknown): Answer {

@@ -12,13 +12,13 @@ import { Stages } from '../../components/stages.tsx'
 import { Waiting } from '../../components/waiting.tsx'
 import { useFreshness } from '../../live/freshness.ts'
 import { NodeTable } from '../../nodes/node-table.tsx'
+import { SupportBundle } from '../../support-bundle/support-bundle.tsx'
 import { Actions } from '../../verbs/actions.tsx'
 import { useWriteSituation } from '../../writes/use-write-situation.ts'
 import { Audit } from './audit.tsx'
 import { Now } from './now.tsx'
 import { Result } from './result.tsx'
 import { Started } from './started.tsx'
-import { Support } from './support.tsx'
 import { Times } from './times.tsx'
 import { useAnnouncements } from './use-announcements.ts'
 import { waitsBeside } from './waits.ts'
@@ -65,13 +65,16 @@ export function UpgradeView({ answer, state }: { answer: OperationAnswer; state:
           ? (
               <div className="refit-stack">
                 <Panel id="left" title={t('completion.next')} of={answer}><WhatIsLeft operation={operation} state={state} /></Panel>
-                <Panel id="support" title={t('completion.supportTitle')}><Support /></Panel>
+                <Panel id="support" title={t('completion.supportTitle')}><SupportBundle operation={operation.name} /></Panel>
               </div>
             )
           : (
-              <Panel id="actions" title={t('actions.title')}>
-                <Actions operation={operation} {...writes} apiReachable={state?.apiServer.reachable ?? true} />
-              </Panel>
+              <div className="refit-stack">
+                <Panel id="actions" title={t('actions.title')}>
+                  <Actions operation={operation} {...writes} apiReachable={state?.apiServer.reachable ?? true} />
+                </Panel>
+                <Panel id="support" title={t('completion.supportTitle')}><SupportBundle operation={operation.name} /></Panel>
+              </div>
             )}
       </div>
       <Panel id="nodes" title={t('upgrade.nodes')} of={answer}><NodeTable operation={operation.name} /></Panel>
