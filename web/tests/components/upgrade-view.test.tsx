@@ -107,7 +107,7 @@ test('during an outage every panel shows the age of its data, and the clocks sto
   heartbeat.set({ now: ago(0), source: 'last-known', observedAt: outage.observedAt, apiReachable: false })
   await showUpgrade(running(), { change: expectedOutage })
   await expect.element(page.getByRole('region', { name: /Stages/ }).getByText(/last known, 1\d s ago/)).toBeVisible()
-  await expect.element(page.getByText('The API server is unreachable. Changes are possible once it answers.')).toBeVisible()
+  await expect.element(page.getByRole('region', { name: /Actions/ }).getByText('The API server is unreachable. Changes are possible once it answers.')).toBeVisible()
   const clock = document.querySelector('.refit-active time')?.textContent
   const age = () => document.querySelector('.refit-age')?.textContent
   const before = age()
@@ -118,6 +118,6 @@ test('during an outage every panel shows the age of its data, and the clocks sto
 test('while the server is frozen the page shows the age of its data, and changes are impossible', async () => {
   serveLink.set({ state: 'frozen', since: Date.now() - 11_000 })
   await showUpgrade(running())
-  await expect.element(page.getByText('The server does not answer.')).toBeVisible()
+  await expect.element(page.getByRole('region', { name: /Actions/ }).getByText('The server does not answer.')).toBeVisible()
   await expect.element(page.getByText(/not updated for \d+ s/).first()).toBeVisible()
 })
