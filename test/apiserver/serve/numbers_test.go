@@ -87,7 +87,7 @@ var started = regexp.MustCompile(`at (https://\S+)/#code=(\S+)`)
 // start starts `refit serve` and signs in with its one-time code.
 func (c *cluster) start(t *testing.T) *program {
 	t.Helper()
-	path := build(t, "../../..", "")
+	path := build(t, "../../..")
 	cmd := exec.CommandContext(t.Context(), path, "serve", "--listen", "127.0.0.1:0", "--state-dir", t.TempDir(), "--agent-socket", filepath.Join(t.TempDir(), "none"),
 		"--kubeconfig", c.Kubeconfig(t, c.RESTConfig()))
 	cmd.Stderr = os.Stderr
@@ -113,11 +113,11 @@ func (c *cluster) start(t *testing.T) *program {
 	return p
 }
 
-// build builds the command of a checkout, as the Makefile does, and returns its path.
-func build(t *testing.T, checkout, tags string) string {
+// build builds the command of a checkout, and returns its path.
+func build(t *testing.T, checkout string, flags ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "refit")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-tags", tags, "-ldflags", "-s -w", "-o", path, "./cmd/refit")
+	cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"build", "-o", path}, flags, []string{"./cmd/refit"})...)
 	cmd.Dir = checkout
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building refit: %v\n%s", err, out)
@@ -314,7 +314,7 @@ func TestGrowthOfTheCommand(t *testing.T) {
 			t.Log("without the pages: run `make web`")
 			continue
 		}
-		info, err := os.Stat(build(t, b.checkout, b.tags))
+		info, err := os.Stat(build(t, b.checkout, "-trimpath", "-tags", b.tags, "-ldflags", "-s -w")) // as the Makefile does
 		must(t, err)
 		sizes[name] = float64(info.Size()) / mebibyte
 	}
