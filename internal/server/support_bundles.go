@@ -76,7 +76,7 @@ func (s *Server) CreateSupportBundle(ctx context.Context, r api.CreateSupportBun
 	}, nil
 }
 
-// bundleOptions returns what a request asks for, or the problem of its first invalid field.
+// bundleOptions returns the options of a request, or the problem of its first invalid field.
 func bundleOptions(body *api.SupportBundleRequest) (engine.Options, error) {
 	o := engine.Options{Operation: body.Operation, Nodes: body.Nodes, Limits: supportbundle.DefaultLimits()}
 	o.Limits.Total = bundles.MaxBytes

@@ -29,8 +29,8 @@ const (
 	maxParts = 2000
 )
 
-// MaxBytes bounds the content of a bundle before compression. Twice as much disk space must be free:
-// the server keeps its audit log on the same disk.
+// MaxBytes bounds the content of a bundle before compression. Twice as much disk space must be
+// free: the server keeps its audit log on the same disk.
 const MaxBytes = 128 << 20
 
 // Name is the directory of the files in that of the server.
