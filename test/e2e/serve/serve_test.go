@@ -119,6 +119,7 @@ func approver(t *testing.T, s *bed.Site) string {
 	for _, args := range [][]string{
 		{"create", "serviceaccount", "kim"},
 		{"create", "clusterrolebinding", "kim-operator", "--clusterrole=refit-operator", "--serviceaccount=default:kim"},
+		{"create", "clusterrolebinding", "kim-planner", "--clusterrole=refit-planner", "--serviceaccount=default:kim"},
 		{"create", "clusterrolebinding", "kim-approver", "--clusterrole=refit-approver", "--serviceaccount=default:kim"},
 	} {
 		_, err := s.Kubectl(t.Context(), nil, args...)
@@ -132,6 +133,7 @@ func approver(t *testing.T, s *bed.Site) string {
 // watched is a browser that follows an upgrade.
 type watched struct {
 	cmd              *exec.Cmd
+	ended            chan error
 	statements, stop string
 }
 
@@ -149,10 +151,21 @@ func open(t *testing.T, url, token string) *watched {
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	w.cmd.Env = append(os.Environ(), "REFIT_URL="+url, "REFIT_TOKEN="+token, "REFIT_VERSION="+bed.Newer, "REFIT_STATEMENTS="+w.statements, "REFIT_STOP="+w.stop)
 	bed.Must(t, w.cmd.Start())
-	bed.Must(t, bed.Until(t.Context(), "the upgrade to be started on the page", startTimeout, func(context.Context) error {
-		_, err := os.Stat(w.statements)
-		return err
-	}))
+	w.ended = make(chan error, 1)
+	go func() { w.ended <- w.cmd.Wait() }()
+	started := make(chan error, 1)
+	go func() {
+		started <- bed.Until(ctx, "the upgrade to be started on the page", startTimeout, func(context.Context) error {
+			_, err := os.Stat(w.statements)
+			return err
+		})
+	}()
+	select {
+	case err := <-started:
+		bed.Must(t, err)
+	case err := <-w.ended:
+		t.Fatalf("the browser has ended: %v", err)
+	}
 	return w
 }
 
@@ -160,7 +173,7 @@ func open(t *testing.T, url, token string) *watched {
 func (w *watched) close(t *testing.T) (out []statements) {
 	t.Helper()
 	bed.Must(t, os.WriteFile(w.stop, nil, 0o600))
-	bed.Must(t, w.cmd.Wait())
+	bed.Must(t, <-w.ended)
 	file, err := os.Open(w.statements)
 	bed.Must(t, err)
 	defer file.Close()
