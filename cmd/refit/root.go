@@ -19,7 +19,9 @@ type group struct {
 
 // groups are all commands of refit, in the order of the help.
 var groups = []group{
-	{"inspect", "Inspect Commands:", []func(*app) *cobra.Command{newCheckCommand, newPlanCommand, newSnapshotCommand, newExplainCommand, newComponentsCommand, newSupportBundleCommand}},
+	{"inspect", "Inspect Commands:", []func(*app) *cobra.Command{
+		newCheckCommand, newPlanCommand, newSnapshotCommand, newExplainCommand, newComponentsCommand, newSupportBundleCommand,
+	}},
 	{"upgrade", "Upgrade Commands:", []func(*app) *cobra.Command{
 		newUpgradeCommand, newStatusCommand, newWatchCommand, newPauseCommand, newResumeCommand, newRetryCommand, newAbandonCommand, newAbortCommand,
 		newApproveCommand, newWaiveCommand, newKeepCommand, newSetCommand, newHistoryCommand, newServeCommand,

@@ -95,7 +95,10 @@ func (f *Foreground) Serve(ctx context.Context, cluster *operations.Cluster, con
 	if err != nil {
 		return err
 	}
-	s, err := New(Options{Cluster: cluster, Config: config, Directory: directory, Hosts: hosts, OneTimeCodes: isLoopback(host), AgentSocket: f.AgentSocket, Issuer: f.Issuer, Log: log})
+	s, err := New(Options{
+		Cluster: cluster, Config: config, Directory: directory, Hosts: hosts, OneTimeCodes: isLoopback(host),
+		AgentSocket: f.AgentSocket, Issuer: f.Issuer, Log: log,
+	})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,8 +69,10 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 		"a form":                {request{method: "POST", path: apiPath + "checks", raw: "target=x", header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}}, []int{415}},
 		"a long key":            {request{method: "POST", path: apiPath + "operations", raw: `{"spec":{"target":{"kubernetes":"v1.36.3"}},"plan":"` + plan + `"}`, header: http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {long}}}, []int{400}},
 		"an If-Match of commas": {request{method: "PATCH", path: apiPath + "operations/op", raw: `{"rollback":"Manual"}`, header: http.Header{"Content-Type": {"application/merge-patch+json"}, "If-Match": {strings.Repeat(",", 10_000)}}}, []int{412}},
-		"an If-Match of nothing": {request{method: "PATCH", path: apiPath + "operations/op", raw: `{"rollback":"Manual"}`,
-			header: http.Header{"Content-Type": {"application/merge-patch+json"}, "If-Match": {`W/"`}}}, []int{412}},
+		"an If-Match of nothing": {request{
+			method: "PATCH", path: apiPath + "operations/op", raw: `{"rollback":"Manual"}`,
+			header: http.Header{"Content-Type": {"application/merge-patch+json"}, "If-Match": {`W/"`}},
+		}, []int{412}},
 		"a header that is too large": {request{path: apiPath + "state", header: http.Header{"X-Large": {strings.Repeat("x", 60<<10)}}}, []int{431, 0}}, // or the end of the connection
 		"a negative limit":           {request{path: apiPath + "audit?limit=-9223372036854775808"}, []int{400}},
 		"a limit beyond integers":    {request{path: apiPath + "audit?limit=99999999999999999999"}, []int{400}},
@@ -80,12 +83,9 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 		t.Run(situation, func(t *testing.T) {
 			c.cookie = admin
 			status, body := b.attempt(t, c.request)
-			for _, want := range c.want {
-				if status == want {
-					return
-				}
+			if !slices.Contains(c.want, status) {
+				t.Errorf("%d %.300s, want %v", status, body, c.want)
 			}
-			t.Errorf("%d %.300s, want %v", status, body, c.want)
 		})
 	}
 	if log := get[api.AuditList](t, b, apiPath+"audit", "approver"); !log.Verified {

@@ -63,7 +63,7 @@ func newBrowser(t *testing.T, issuer *oidctest.Issuer) *http.Client {
 // visit opens an address of the server, and returns the page where the browser arrives.
 func (b *issuerBed) visit(t *testing.T, browser *http.Client, path string) *url.URL {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+path, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+path, http.NoBody)
 	must(t, err)
 	answer, err := browser.Do(r)
 	must(t, err)

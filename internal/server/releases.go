@@ -99,7 +99,9 @@ func readRelease(content []byte, name string) (spec refitv1alpha1.ClusterRelease
 
 // openRelease verifies the signature with the keys that the hosts accept, if the caller may read
 // them, and completes the spec. The hosts verify it again.
-func (s *Server) openRelease(ctx context.Context, p access.Principal, spec *refitv1alpha1.ClusterReleaseSpec) (signed artifact.Release, trust string, err error) {
+func (s *Server) openRelease(
+	ctx context.Context, p access.Principal, spec *refitv1alpha1.ClusterReleaseSpec,
+) (signed artifact.Release, trust string, err error) {
 	keys, err := s.hostKeys(ctx, p)
 	switch {
 	case err != nil:

@@ -142,7 +142,8 @@ func New(options Options) (*Server, error) {
 	}
 	s.ring = stream.New(s.boot)
 	s.publisher = newPublisher(s.documents, s.ring)
-	s.gate = access.NewGate(&reviews{Reviews: access.Reviews{Client: options.Cluster.Client}, unreachable: s.isUnreachable}, options.Cluster.Now, operations.Unanswered)
+	reviewer := &reviews{Reviews: access.Reviews{Client: options.Cluster.Client}, unreachable: s.isUnreachable}
+	s.gate = access.NewGate(reviewer, options.Cluster.Now, operations.Unanswered)
 	sessions := &sessionfile.File{Directory: options.Directory, Server: options.Config.Host}
 	if err := s.gate.KeepSessions(sessions, func(err error) { s.log.Warn("a session ends with this server", "error", err) }); err != nil {
 		s.log.Warn("the sessions of the last server are ignored", "error", err)

@@ -78,11 +78,11 @@ func (s *Server) StartOperation(ctx context.Context, r api.StartOperationRequest
 		return s.startedBefore(ctx, start, u)
 	}
 	start.caller.object, start.caller.detail = u.Name, start.plan
-	out, err := s.started(ctx, start, u)
+	out := s.started(ctx, start, u)
 	if note != "" {
 		out.Notes = append(out.Notes, note)
 	}
-	return api.StartOperation201JSONResponse{Body: out, Headers: api.StartOperation201ResponseHeaders{ETag: specETag(u), Location: operationPath(u)}}, err
+	return api.StartOperation201JSONResponse{Body: out, Headers: api.StartOperation201ResponseHeaders{ETag: specETag(u), Location: operationPath(u)}}, nil
 }
 
 // newStart validates a request.
@@ -219,12 +219,12 @@ func (s *Server) startedWith(ctx context.Context, key string) (api.ListOperation
 
 func (s *Server) startedBefore(ctx context.Context, start *starting, u *refitv1alpha1.ClusterUpgrade) (api.StartOperationResponseObject, error) {
 	start.caller.object, start.caller.detail = u.Name, start.plan+" exists"
-	out, err := s.started(ctx, start, u)
-	return api.StartOperation200JSONResponse{Body: out, Headers: api.StartOperation200ResponseHeaders{ETag: specETag(u), Location: operationPath(u)}}, err
+	out := s.started(ctx, start, u)
+	return api.StartOperation200JSONResponse{Body: out, Headers: api.StartOperation200ResponseHeaders{ETag: specETag(u), Location: operationPath(u)}}, nil
 }
 
 // started describes an operation that was started with a key.
-func (s *Server) started(ctx context.Context, start *starting, u *refitv1alpha1.ClusterUpgrade) (api.StartedOperation, error) {
+func (s *Server) started(ctx context.Context, start *starting, u *refitv1alpha1.ClusterUpgrade) api.StartedOperation {
 	shown, err := start.cluster.Progress(ctx, u)
 	if err != nil {
 		// The upgrade has started: an answer with its name is better than a failure.
@@ -238,7 +238,7 @@ func (s *Server) started(ctx context.Context, start *starting, u *refitv1alpha1.
 		out.Notes = append(out.Notes, fmt.Sprintf("You do not have permission to approve plans: %s waits for `%s approve %s --plan %s` by another user.",
 			u.Name, s.documents.command, u.Name, start.plan))
 	}
-	return out, nil
+	return out
 }
 
 // olderThan returns the operations that end before another one starts.

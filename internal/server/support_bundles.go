@@ -33,7 +33,9 @@ const (
 )
 
 // CollectBundle writes a support bundle with the credentials of a client configuration.
-type CollectBundle func(ctx context.Context, config *rest.Config, o engine.Options, report func(engine.Progress), to io.Writer) (*cliv1alpha1.SupportBundle, error)
+type CollectBundle func(
+	ctx context.Context, config *rest.Config, o engine.Options, report func(engine.Progress), to io.Writer,
+) (*cliv1alpha1.SupportBundle, error)
 
 // collectBundle returns a CollectBundle of a cluster.
 func collectBundle(cluster string, now func() time.Time) CollectBundle {
@@ -62,11 +64,12 @@ func (s *Server) CreateSupportBundle(ctx context.Context, r api.CreateSupportBun
 	c := callerOf(ctx)
 	c.detail = r.Body.Operation
 	config := s.callers.config(c.Principal)
-	started, err := s.bundles.Start(ownerOf(c.Principal), func(ctx context.Context, report func(bundles.Progress), to io.Writer) (*cliv1alpha1.SupportBundle, error) {
+	collect := func(ctx context.Context, report func(bundles.Progress), to io.Writer) (*cliv1alpha1.SupportBundle, error) {
 		return s.collect(ctx, config, options, func(p engine.Progress) {
 			report(bundles.Progress{Activity: p.String(), Part: p.Part})
 		}, to)
-	})
+	}
+	started, err := s.bundles.Start(ownerOf(c.Principal), collect)
 	if err != nil {
 		return nil, s.bundleProblem(err)
 	}
@@ -183,13 +186,15 @@ func (s *Server) bundleProblem(err error) *problem.Error {
 		return problem.New(http.StatusInsufficientStorage, problem.NoSpace, "The server has no disk space for a support bundle.").
 			With("Free disk space in the directory of the server, or run `" + s.documents.command + " support-bundle`")
 	case errors.Is(err, supportbundle.ErrEmpty):
-		return problem.Newf(http.StatusBadGateway, problem.BundleFailed, "%s", sentence(err)).With("Grant the permissions in docs/support-bundle.md, or sign in as another user")
+		return problem.Newf(http.StatusBadGateway, problem.BundleFailed, "%s", sentence(err)).
+			With("Grant the permissions in docs/support-bundle.md, or sign in as another user")
 	}
 	if p := s.problemOf(err); p.Code != problem.Internal {
 		return p
 	}
 	s.log.Warn("a support bundle failed", "error", err)
-	return problem.New(http.StatusBadGateway, problem.BundleFailed, "The support bundle could not be collected.").With("Check the log of the server, then retry")
+	return problem.New(http.StatusBadGateway, problem.BundleFailed, "The support bundle could not be collected.").
+		With("Check the log of the server, then retry")
 }
 
 // sweep deletes expired bundles until the context ends.

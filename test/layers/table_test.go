@@ -258,6 +258,7 @@ var table = []row{
 	onServer("observe"),
 	onServer("scale"),
 	onServer("serve"),
+	onServer("supportbundle"),
 	onServer("thousands"),
 	onServer("trial"),
 	{folder: "test/apiserver/another", may: []string{"./test/apiserver"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan"}},

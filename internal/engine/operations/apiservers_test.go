@@ -88,7 +88,7 @@ func TestAnotherAPIServerNeedsTheCertificateOfTheEndpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host, nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,8 @@ func (r *run) create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) 
 		return created, nil
 	}
 	message := err.Error()
-	refused := apierrors.IsInvalid(err) || strings.Contains(message, "ValidatingAdmissionPolicy") || strings.Contains(message, "PodSecurity") || strings.Contains(message, "admission webhook")
+	refused := apierrors.IsInvalid(err) || strings.Contains(message, "ValidatingAdmissionPolicy") ||
+		strings.Contains(message, "PodSecurity") || strings.Contains(message, "admission webhook")
 	if refused {
 		return nil, supportbundle.Fail(supportbundle.ReasonPodRefused, "the collector Pod is refused: %s", r.line(message))
 	}
@@ -102,7 +103,7 @@ func (r *run) started(ctx context.Context, pod *corev1.Pod) error {
 			if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 				return false, err
 			}
-			return false, nil //nolint:nilerr // the API server may be restarted by the operation
+			return false, nil // the API server may be restarted by the operation
 		}
 		for i := range now.Status.ContainerStatuses {
 			state := now.Status.ContainerStatuses[i].State

@@ -90,7 +90,8 @@ func (r *run) inOrder(ctx context.Context, hosts []supportbundle.Host, from sour
 func (r *run) host(ctx context.Context, h supportbundle.Host, from source) []archive.Part {
 	if !h.Reachable {
 		r.report(Progress{Node: h.Node, Activity: "is skipped: its kubelet does not report"})
-		return []archive.Part{r.missing(h.Node, supportbundle.Fail(supportbundle.ReasonNodeUnreachable, "the kubelet of %s does not report its status: no Pod can start there", h.Node))}
+		return []archive.Part{r.missing(h.Node, supportbundle.Fail(supportbundle.ReasonNodeUnreachable,
+			"the kubelet of %s does not report its status: no Pod can start there", h.Node))}
 	}
 	parts, err := r.collectHost(ctx, h.Node, from)
 	if err != nil {
@@ -143,11 +144,13 @@ func (r *run) source(ctx context.Context) (source, error) {
 	set, err := r.Typed.AppsV1().DaemonSets(namespaceAgent).Get(ctx, namespaceAgent, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return source{}, supportbundle.Fail(supportbundle.ReasonNoAgentImage, "the DaemonSet refit-agent does not exist: there is no image for the collector Pods")
+		return source{}, supportbundle.Fail(supportbundle.ReasonNoAgentImage,
+			"the DaemonSet refit-agent does not exist: there is no image for the collector Pods")
 	case err != nil:
 		return source{}, fmt.Errorf("cannot get the image of the agents: %w", err)
 	case len(set.Spec.Template.Spec.Containers) == 0:
-		return source{}, supportbundle.Fail(supportbundle.ReasonNoAgentImage, "the DaemonSet refit-agent has no container")
+		return source{}, supportbundle.Fail(supportbundle.ReasonNoAgentImage,
+			"the DaemonSet refit-agent has no container")
 	}
 	spec := &set.Spec.Template.Spec
 	out := source{image: spec.Containers[0].Image, pullSecrets: spec.ImagePullSecrets}

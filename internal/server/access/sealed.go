@@ -59,7 +59,7 @@ func (s *session) sealed() (Sealed, error) {
 	if err != nil {
 		return Sealed{}, err
 	}
-	return Sealed{Expires: s.Expires, Content: s.seal.Seal(nil, nil, plain, s.key[:])}, nil
+	return Sealed{Expires: s.Expires, Content: s.seal.Seal(nil, nil, plain, s.key[:])}, nil //nolint:gosec // the nonce is random: see sealOf
 }
 
 // unseal opens the session of a secret.

@@ -40,6 +40,7 @@ var shared = []any{
 	cliv1alpha1.Outage{},
 	cliv1alpha1.HostStatus{},
 	cliv1alpha1.Report{},
+	cliv1alpha1.BundlePart{},
 	refitv1alpha1.ClusterUpgradeSpec{},
 }
 

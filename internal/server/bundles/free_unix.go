@@ -10,5 +10,5 @@ func freeBytes(directory string) (int64, error) {
 	if err := unix.Statfs(directory, &s); err != nil {
 		return 0, err
 	}
-	return int64(s.Bavail) * int64(s.Bsize), nil //nolint:gosec,unconvert // no file system is that large; the types differ between systems
+	return int64(s.Bavail) * int64(s.Bsize), nil //nolint:unconvert // no file system is that large; the types differ between systems
 }

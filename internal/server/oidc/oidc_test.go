@@ -60,7 +60,7 @@ func (b *bed) signIn(t *testing.T) (state, secret, code string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

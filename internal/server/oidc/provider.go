@@ -58,8 +58,10 @@ type Provider struct {
 // the server starts, or run in the cluster.
 func New(options Options, now func() time.Time) (*Provider, error) {
 	p := &Provider{options: options, now: now, client: &http.Client{Timeout: requestTimeout}}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: requestTimeout,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+	}
 	if options.CAFile != "" {
 		raw, err := os.ReadFile(options.CAFile)
 		if err != nil {

@@ -29,7 +29,8 @@ func bodies(timeout time.Duration) func(http.Handler) http.Handler {
 				limit = MaxBody
 			}
 			if r.ContentLength > limit {
-				problem.Write(w, r, problem.Newf(http.StatusRequestEntityTooLarge, problem.TooLarge, "The body of the request is larger than %d KiB.", limit>>10))
+				problem.Write(w, r, problem.Newf(http.StatusRequestEntityTooLarge, problem.TooLarge,
+					"The body of the request is larger than %d KiB.", limit>>10))
 				return
 			}
 			if r.ContentLength != 0 && !known {

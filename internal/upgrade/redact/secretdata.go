@@ -9,10 +9,11 @@ import (
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 var (
-	kindSecret  = regexp.MustCompile(`\bkind\\*["']?\s*:\s*\\*["']?Secret(?:List)?\b`)
-	dataObject  = regexp.MustCompile(`\\*["']\bdata\\*["']\s*:\s*\{`)
-	stringData  = regexp.MustCompile(`\\*["']?\bstringData\\*["']?\s*:\s*\{`)
-	goData      = regexp.MustCompile(`\bData:map\[string\]\[\](?:byte|uint8)\{[^}]*\}?|\bData:map\[[^\[\]]*\[[^\]]*\][^\]]*\]|\bStringData:map\[string\]string\{[^}]*\}?`)
+	kindSecret = regexp.MustCompile(`\bkind\\*["']?\s*:\s*\\*["']?Secret(?:List)?\b`)
+	dataObject = regexp.MustCompile(`\\*["']\bdata\\*["']\s*:\s*\{`)
+	stringData = regexp.MustCompile(`\\*["']?\bstringData\\*["']?\s*:\s*\{`)
+	goData     = regexp.MustCompile(`\bData:map\[string\]\[\](?:byte|uint8)\{[^}]*\}?|` +
+		`\bData:map\[[^\[\]]*\[[^\]]*\][^\]]*\]|\bStringData:map\[string\]string\{[^}]*\}?`)
 	appliedName = regexp.MustCompile(regexp.QuoteMeta(lastApplied) + `\\*["']?\s*[:=]\s*`)
 )
 

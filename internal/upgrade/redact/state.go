@@ -138,7 +138,7 @@ func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, "
 
 func (b *block) spans(line string) (out []span) {
 	switch value := yamlValue.FindStringSubmatchIndex(line); {
-	case b.values && (value == nil || !plainBase64(line[value[2]:value[3]])):
+	case b.values && (len(value) < 4 || !plainBase64(line[value[2]:value[3]])):
 		return nil
 	case value != nil && b.rule == ruleSecretData:
 		out = []span{{from: value[2], to: value[3]}}
@@ -168,7 +168,7 @@ func (s *state) env(line string) []span {
 	s.variable = false
 	if strings.Contains(line, "name") {
 		found := envName.FindStringSubmatch(line)
-		s.variable = found != nil && secretVariable(found[1])
+		s.variable = len(found) > 1 && secretVariable(found[1])
 	}
 	if !after {
 		return nil

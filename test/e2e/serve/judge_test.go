@@ -10,7 +10,6 @@ import (
 	"time"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // The times that a page may take to show a change.
@@ -22,6 +21,9 @@ const (
 	// steps, the interval of the samples, the clock of the page.
 	slack = 1500 * time.Millisecond
 )
+
+// interrupting are the steps that stop the API server or its etcd member.
+var interrupting = []string{"swap-etcd", "swap-apiserver"}
 
 // statements are what the page states at one moment: web/tests/upgrade/statements.ts.
 type statements struct {
@@ -74,8 +76,7 @@ func (j *judge) explanation(s *statements) (out []string) {
 		return nil
 	}
 	if !slices.ContainsFunc(j.steps, func(step cliv1alpha1.HostStep) bool {
-		known, _ := node.StepOf(step.Name)
-		return known.API == node.InterruptsAPI && j.near(step, s.At)
+		return slices.Contains(interrupting, step.Name) && j.near(step, s.At)
 	}) {
 		out = append(out, "it states that the outage is expected")
 	}
@@ -134,7 +135,7 @@ func TestTheJudgeSeesLies(t *testing.T) {
 		o.add(sample{from: from, to: from.Add(100 * time.Millisecond), answered: i < 20 || i >= 60, phase: "Running"})
 	}
 	j := &judge{truth: o, steps: []cliv1alpha1.HostStep{
-		{Name: node.StepAPIServer, StartTime: at(9), CompletionTime: at(20)}, {Name: node.StepKubelet, StartTime: at(20), CompletionTime: at(40)},
+		{Name: "swap-apiserver", StartTime: at(9), CompletionTime: at(20)}, {Name: "swap-kubelet", StartTime: at(20), CompletionTime: at(40)},
 	}}
 	last := []string{"last known, 4 s ago"}
 	expected := "The API server is unreachable, as expected"

@@ -4,18 +4,23 @@ package serve
 
 import (
 	"context"
+	"errors"
+	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
 const (
@@ -46,14 +51,22 @@ func observe(t *testing.T, s *bed.Site) *truth {
 	config, err := s.RESTConfig()
 	bed.Must(t, err)
 	config.QPS, config.Burst, config.Timeout = 100, 100, answerTimeout
-	client, err := dynamic.NewForConfig(config)
-	bed.Must(t, err)
+	// The load balancer of the endpoint notices an API server that is back later than the server,
+	// which also connects to it directly.
+	direct := rest.CopyConfig(config)
+	direct.Host = "https://" + net.JoinHostPort(s.First(cluster.RoleControlPlane).Address().String(), "6443")
+	var clients []dynamic.Interface
+	for _, c := range []*rest.Config{config, direct} {
+		client, err := dynamic.NewForConfig(c)
+		bed.Must(t, err)
+		clients = append(clients, client)
+	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	o := &truth{down: make(chan struct{}), ended: make(chan struct{}), stop: cancel}
 	go func() {
 		defer close(o.ended)
 		for ctx.Err() == nil {
-			o.add(take(ctx, client))
+			o.add(takeAny(ctx, clients))
 			select {
 			case <-ctx.Done():
 			case <-time.After(sampleInterval):
@@ -64,11 +77,31 @@ func observe(t *testing.T, s *bed.Site) *truth {
 	return o
 }
 
+// takeAny returns the sample of a client with an answer, if there is one.
+func takeAny(ctx context.Context, clients []dynamic.Interface) sample {
+	taken := make([]sample, len(clients))
+	var all sync.WaitGroup
+	for i, client := range clients {
+		all.Go(func() { taken[i] = take(ctx, client) })
+	}
+	all.Wait()
+	if i := slices.IndexFunc(taken, answered); i >= 0 {
+		return taken[i]
+	}
+	return taken[0]
+}
+
+// isAnswer reports whether the API server has answered, which it may do with a refusal.
+func isAnswer(err error) bool {
+	status := apierrors.APIStatus(nil)
+	return err == nil || errors.As(err, &status) && status.Status().Code < http.StatusInternalServerError
+}
+
 func take(ctx context.Context, client dynamic.Interface) sample {
 	out := sample{from: time.Now()}
 	list, err := client.Resource(refitv1alpha1.GroupVersion.WithResource("clusterupgrades")).List(ctx, metav1.ListOptions{})
 	// A refusal is an answer: an API server that starts does not have its CRDs yet.
-	out.to, out.answered = time.Now(), !operations.Unanswered(err)
+	out.to, out.answered = time.Now(), isAnswer(err)
 	if err == nil {
 		for _, u := range list.Items { // there is one at most
 			out.phase, _, _ = unstructured.NestedString(u.Object, "status", "phase")

@@ -127,14 +127,15 @@ func TestDamagedStreams(t *testing.T) {
 	must(t, err)
 	must(t, s.Close())
 	whole := out.String()
+	before, end, _ := strings.Cut(whole, streamEnd)
 	for situation, tc := range map[string]struct {
 		text string
 		want error
 	}{
 		"another program":          {"unknown command \"host-bundle\"\n", ErrNoStream},
 		"nothing":                  {"", ErrNoStream},
-		"without its end":          {whole[:strings.Index(whole, streamEnd)], ErrIncomplete},
-		"without a line":           {streamBegin + "\n" + whole[strings.Index(whole, streamEnd):], ErrIncomplete},
+		"without its end":          {before, ErrIncomplete},
+		"without a line":           {streamBegin + "\n" + streamEnd + end, ErrIncomplete},
 		"with a line of something": {strings.Replace(whole, "\n", "\nrotated!\n", 1), ErrIncomplete},
 	} {
 		if _, err := ReadStream(strings.NewReader(tc.text), 1<<20); !errors.Is(err, tc.want) {

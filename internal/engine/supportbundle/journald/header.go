@@ -58,5 +58,5 @@ func (f *file) readHeader() (header, error) {
 // micros converts a time of the journal. One beyond the year 9999 is damaged.
 func micros(us uint64) time.Time {
 	const most = 253402300799 * 1e6
-	return time.UnixMicro(int64(min(us, most))).UTC() //nolint:gosec // bounded
+	return time.UnixMicro(int64(min(us, most))).UTC()
 }

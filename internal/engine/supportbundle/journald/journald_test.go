@@ -19,7 +19,7 @@ var files = []string{"compact-zstd.journal.gz", "zstd.journal.gz", "compact.jour
 
 var start = time.UnixMicro(1763539200 * 1e6).UTC()
 
-func content(t testing.TB, name string) []byte {
+func content(t *testing.T, name string) []byte {
 	t.Helper()
 	f, err := os.Open("testdata/" + name)
 	if err != nil {
@@ -37,7 +37,7 @@ func content(t testing.TB, name string) []byte {
 	return raw
 }
 
-func read(t testing.TB, raw []byte, filter Filter) ([]Entry, Problems, error) {
+func read(t *testing.T, raw []byte, filter Filter) ([]Entry, Problems, error) {
 	t.Helper()
 	var out []Entry
 	problems, err := Read(t.Context(), bytes.NewReader(raw), int64(len(raw)), filter, func(e Entry) error {

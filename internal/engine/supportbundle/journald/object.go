@@ -60,7 +60,7 @@ func (f *file) block(number uint64) ([]byte, error) {
 		return block, nil
 	}
 	block := make([]byte, blockSize)
-	n, err := f.from.ReadAt(block, int64(number*blockSize)) //nolint:gosec // at has compared it with the size
+	n, err := f.from.ReadAt(block, int64(number*blockSize)) // at has compared it with the size
 	if err != nil && err != io.EOF {
 		return nil, err
 	}

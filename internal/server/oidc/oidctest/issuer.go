@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -183,9 +184,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 func (i *Issuer) sign(nonce string) string {
 	now := time.Now()
 	claims := map[string]any{"iss": i.URL, "aud": ClientID, "sub": i.user, "nonce": nonce, "iat": now.Unix(), "exp": now.Add(i.lasts).Unix()}
-	for name, value := range i.changed {
-		claims[name] = value
-	}
+	maps.Copy(claims, i.changed)
 	payload, _ := json.Marshal(claims)
 	signed := encode([]byte(`{"alg":"RS256","kid":"1"}`)) + "." + encode(payload)
 	sum := sha256.Sum256([]byte(signed))
