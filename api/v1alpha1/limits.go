@@ -39,6 +39,8 @@ const (
 	// MaxSteps is how many steps a NodeUpgrade lists.
 	MaxSteps = 24
 	// MaxBlockers is how many blockers a drain lists, and MaxBlockerReason is the length of why.
+	// MaxBlockerObject is the length of the object of a waiver. A longer one has no waiver there.
+	MaxBlockerObject = 128
 	MaxBlockers      = 5
 	MaxBlockerReason = 128
 	// MaxBackupAttempts is how often an EtcdBackup is tried.

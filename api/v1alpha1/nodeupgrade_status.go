@@ -183,11 +183,11 @@ type Blocker struct {
 	// waiver is the check whose waiver lets the pod go, such as UnmanagedPod. It is empty if no
 	// waiver does.
 	// +optional
-	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:MaxLength=32
 	Waiver string `json:"waiver,omitempty"`
 	// object is the object of that waiver, such as StatefulSet shop/db.
 	// +optional
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=128
 	Object string `json:"object,omitempty"`
 }
 

@@ -125,18 +125,22 @@ func (v *view) blockerOf(p *pod, now time.Time) (rank, string) {
 	return notBlocked, ""
 }
 
-// waiverFor returns the waiver that lets a pod go whose loss blocks the drain, if there is one.
+// waiverFor returns the waiver that lets a pod go whose loss blocks the drain, if there is one that
+// fits into the status.
 func (v *view) waiverFor(p *pod) (check, object string) {
 	switch {
 	case p.terminating():
 		return "", ""
 	case v.keepsData(p):
-		owner, _ := dataOwner(p.Pod)
-		return policy.CheckLocalData, owner
+		check = policy.CheckLocalData
+		object, _ = dataOwner(p.Pod)
 	case v.irreplaceable(p):
-		return policy.CheckUnmanaged, "Pod " + p.key().String()
+		check, object = policy.CheckUnmanaged, "Pod "+p.key().String()
 	}
-	return "", ""
+	if len(object) > refitv1alpha1.MaxBlockerObject {
+		return "", ""
+	}
+	return check, object
 }
 
 // stuckReason returns what keeps a pod that has exceeded its grace period.

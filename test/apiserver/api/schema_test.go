@@ -222,6 +222,7 @@ func TestTheConstantsAreTheBounds(t *testing.T) {
 		{"NodeUpgrade", "status.trial.message", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.drain.blockers", maxItems, refitv1alpha1.MaxBlockers},
 		{"NodeUpgrade", "status.drain.blockers[].reason", maxLength, refitv1alpha1.MaxBlockerReason},
+		{"NodeUpgrade", "status.drain.blockers[].object", maxLength, refitv1alpha1.MaxBlockerObject},
 	} {
 		found := false
 		eachField(t, func(kind, path string, s *shape) {
