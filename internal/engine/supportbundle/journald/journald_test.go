@@ -19,20 +19,20 @@ var files = []string{"compact-zstd.journal.gz", "zstd.journal.gz", "compact.jour
 
 var start = time.UnixMicro(1763539200 * 1e6).UTC()
 
-func content(t *testing.T, name string) []byte {
-	t.Helper()
+func content(tb testing.TB, name string) []byte {
+	tb.Helper()
 	f, err := os.Open("testdata/" + name)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	raw, err := io.ReadAll(z)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return raw
 }
