@@ -56,8 +56,11 @@ var rules = []rule{
 	{ruleLastApplied, "the annotation last-applied-configuration, which repeats an object", []string{lastApplied}, lastAppliedValues},
 	{ruleEnv, "environment variables named *TOKEN*, *PASSWORD*, *SECRET*, *KEY*", []string{"token", "passw", "secret", "key", "credential"}, envValues},
 	{ruleNamed, "fields named after a password, token, secret or private key", []string{"token", "pass", "pwd", "secret", "key", "credential"}, namedValues},
-	{ruleFlag, "flags named after a secret, with their value as the next argument",
-		[]string{"token", "pass", "pwd", "secret", "key", "credential"}, flagValues},
+	{
+		ruleFlag, "flags named after a secret, with their value as the next argument",
+		[]string{"token", "pass", "pwd", "secret", "key", "credential"},
+		flagValues,
+	},
 	{"provider-token", "tokens of cloud and code hosting providers, by their shape", []string{"akia", "asia", "gh", "glpat", "xox", "sk_", "aiza"}, matches(
 		`\b(?:(?:AKIA|ASIA)[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{20,}|`+
 			`xox[abprs]-[\w-]{10,}|sk_(?:live|test)_\w{16,}|AIza[\w-]{35})`, 0)},
