@@ -2,6 +2,7 @@ package operations_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,25 +19,26 @@ import (
 
 // A cluster without CRDs answers that it does not know the kind.
 func TestMirrorReportsWhetherRefitIsInstalled(t *testing.T) {
-	missing := true
+	var missing atomic.Bool
 	objects := interceptor.NewClient(operationstest.NewClient(t), interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			if _, ok := list.(*refitv1alpha1.ClusterUpgradeList); ok && missing {
+			if _, ok := list.(*refitv1alpha1.ClusterUpgradeList); ok && missing.Load() {
 				return apierrors.NewNotFound(schema.GroupResource{Group: "refit.dev", Resource: "clusterupgrades"}, "")
 			}
 			return c.List(ctx, list, options...)
 		},
 	})
 	synctest.Test(t, func(t *testing.T) {
-		changed := 0
+		var changed atomic.Int32
 		m := mirrorOf(objects, func(c operations.Changes) {
 			if c.API {
-				changed++
+				changed.Add(1)
 			}
 		})
 		go m.Run(t.Context())
 		for _, want := range []bool{true, false} {
-			missing, changed = want, 0
+			missing.Store(want)
+			changed.Store(0)
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
 			m.Read(func(c *operations.Copy) {
@@ -44,7 +46,7 @@ func TestMirrorReportsWhetherRefitIsInstalled(t *testing.T) {
 					t.Errorf("not installed: %v, with the gaps %v; want %v", c.NotInstalled, c.Gaps, want)
 				}
 			})
-			if changed == 0 {
+			if changed.Load() == 0 {
 				t.Error("the change is not reported")
 			}
 		}
