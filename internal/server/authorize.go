@@ -191,6 +191,8 @@ func (s *Server) problemOf(err error) *problem.Error {
 			With("Sign in, or send a token that the API server accepts as a bearer token")
 	case errors.Is(err, access.ErrIssuer):
 		return issuerFailed()
+	case errors.Is(err, access.ErrUndecided):
+		return undecided()
 	case errors.Is(err, access.ErrUnreachable), operations.Unanswered(err) && isOfAPIServer(err):
 		var out *problem.Error
 		s.mirror.Read(func(c *operations.Copy) { out = s.unreachable(c) })

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/refit-dev/refit/internal/server/access"
 	"github.com/refit-dev/refit/internal/server/api"
@@ -32,7 +33,7 @@ func (s *Server) useIssuer(options oidc.Options) error {
 		return err
 	}
 	s.issuer, s.flows = provider.Issuer(), oidc.NewFlows(provider, s.options.Cluster.Now)
-	s.gate.RefreshTokens(func(ctx context.Context, refresh string) (token, next string, err error) {
+	s.gate.RefreshTokens(nameOf(options), func(ctx context.Context, refresh string) (token, next string, err error) {
 		tokens, err := provider.Refresh(ctx, refresh)
 		switch {
 		case errors.Is(err, oidc.ErrRejected):
@@ -45,6 +46,9 @@ func (s *Server) useIssuer(options oidc.Options) error {
 	})
 	return nil
 }
+
+// nameOf names an issuer and its client: their refresh tokens are for nobody else.
+func nameOf(o oidc.Options) string { return o.Issuer + " " + o.ClientID }
 
 // GetSignIn answers with the ways to sign in.
 func (s *Server) GetSignIn(context.Context, api.GetSignInRequestObject) (api.GetSignInResponseObject, error) {
@@ -83,7 +87,7 @@ func (s *Server) FinishOIDC(ctx context.Context, r api.FinishOIDCRequestObject) 
 	if err != nil {
 		return s.refused(ctx, target, err), nil
 	}
-	p.Refresh = tokens.Refresh
+	p.Refresh, p.Issuer = tokens.Refresh, nameOf(s.options.Issuer)
 	secret, p, err := s.gate.SignIn(p)
 	if err != nil {
 		return s.refused(ctx, target, err), nil
@@ -104,6 +108,15 @@ func issuerFailed() *problem.Error {
 	return problem.New(http.StatusBadGateway, problem.IssuerFailed, "The OpenID Connect issuer does not answer.").
 		With("Try again, or sign in with a token. The log of the server has the cause")
 }
+
+// undecided is the problem of an API server that cannot review the tokens of the issuer yet.
+func undecided() *problem.Error {
+	return problem.New(http.StatusServiceUnavailable, problem.IssuerFailed, "The API server has not read the keys of the OpenID Connect issuer yet.").
+		With("Try again in a few seconds. The log of kube-apiserver has the cause if it lasts").After(undecidedRetry)
+}
+
+// undecidedRetry is half of the time between two queries of kube-apiserver for the keys.
+const undecidedRetry = 5 * time.Second
 
 // refused sends a browser to the sign-in page with the code of a problem, and keeps the problem for
 // the audit log. The page has the text: nobody can put theirs into a link.

@@ -44,6 +44,7 @@ type Gate struct {
 	unreachable func(error) bool // whether an error means that the API server did not answer
 	sessions    *sessions
 	refresher   Refresher // nil: tokens are not renewed
+	issuer      string    // whose refresh tokens the refresher takes
 
 	mu      sync.Mutex
 	users   map[key]answer[User]
@@ -112,6 +113,8 @@ func (g *Gate) authenticate(ctx context.Context, token string) (answer[User], er
 		return answer[User]{value: user, until: g.now().Add(allowFor)}, nil
 	case errors.Is(err, ErrRejected):
 		return answer[User]{err: ErrUnauthenticated, until: g.now().Add(denyFor)}, nil
+	case errors.Is(err, ErrUndecided):
+		return answer[User]{}, err
 	}
 	return answer[User]{}, g.failed(err)
 }
@@ -182,21 +185,39 @@ func (g *Gate) renew(ctx context.Context, p Principal, reviewed time.Time) (Prin
 		return p, nil
 	}
 	before := p.Token
-	p, unrenewed := g.refresh(ctx, p)
+	p, unrenewed := g.refresh(ctx, p, false)
 	switch {
 	case errors.Is(unrenewed, ErrUnauthenticated):
 		g.SignOut(p)
 		return p, unrenewed
 	case unrenewed != nil && ctx.Err() != nil:
 		return p, unrenewed
-	case p.Token != before, unrenewed == nil && g.now().Before(reviewed.Add(allowFor)):
-		return p, nil // refresh has reviewed a new token
+	case p.Token != before:
+		return p, unrenewed // refresh has reviewed a new token
+	case unrenewed == nil && g.now().Before(reviewed.Add(allowFor)):
+		return p, nil
 	}
 	p, err := g.review(ctx, p)
 	switch {
 	case errors.Is(err, ErrUnauthenticated) && unrenewed != nil:
 		return p, unrenewed // the issuer may renew it later: the session lasts
 	case errors.Is(err, ErrUnauthenticated):
+		return g.rejected(ctx, p)
+	}
+	return p, err
+}
+
+// rejected renews a token that the API server rejects: its clock may be ahead of that of this host,
+// so that the token has expired there. Without a new token, the session ends.
+func (g *Gate) rejected(ctx context.Context, p Principal) (Principal, error) {
+	renewed, err := g.refresh(ctx, p, true)
+	switch {
+	case err == nil && renewed.Token != p.Token:
+		return renewed, nil
+	case err == nil:
+		err = ErrUnauthenticated
+	}
+	if errors.Is(err, ErrUnauthenticated) {
 		g.SignOut(p)
 	}
 	return p, err

@@ -13,8 +13,9 @@ type Principal struct {
 	// Token are the credentials for writes. It is empty if the caller acts with the credentials of
 	// the server.
 	Token string
-	// Refresh renews the token during the session; empty if nothing does.
-	Refresh string
+	// Refresh renews the token during the session; empty if nothing does. It is for the issuer with
+	// this name alone: no other may see it.
+	Refresh, Issuer string
 	// Own is true for a session that a one-time code started: it acts with the credentials of the
 	// server, which are those of the person who has started it.
 	Own bool

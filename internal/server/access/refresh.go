@@ -29,8 +29,8 @@ var (
 // Refresher returns a new token, and what renews that one: empty if it is the same as before.
 type Refresher func(ctx context.Context, refresh string) (token, next string, err error)
 
-// RefreshTokens sets what renews the tokens of sessions.
-func (g *Gate) RefreshTokens(refresher Refresher) { g.refresher = refresher }
+// RefreshTokens sets what renews the tokens of sessions that an issuer has signed in.
+func (g *Gate) RefreshTokens(issuer string, refresher Refresher) { g.issuer, g.refresher = issuer, refresher }
 
 // refreshDue returns when a token has to be renewed, or zero if it does not expire.
 func refreshDue(token string) time.Time {
@@ -45,13 +45,15 @@ func refreshDue(token string) time.Time {
 	return expires.Add(-before)
 }
 
-// refresh renews the token of a session if it expires soon. One request does it; the others wait
-// for it. The token must stay that of the same user, whose groups may change.
-func (g *Gate) refresh(ctx context.Context, p Principal) (Principal, error) {
+// refresh renews the token of a session if it expires soon, or if the API server has rejected it.
+// One request does it; the others wait for it. The token must stay that of the same user, whose
+// groups may change.
+func (g *Gate) refresh(ctx context.Context, p Principal, rejected bool) (Principal, error) {
 	due := refreshDue(p.Token)
-	if p.Refresh == "" || g.refresher == nil || due.IsZero() || g.now().Before(due) {
+	if p.Refresh == "" || g.refresher == nil || p.Issuer != g.issuer || due.IsZero() || !rejected && g.now().Before(due) {
 		return p, nil
 	}
+	before := p.Token
 	release, err := g.sessions.renewing(ctx, p.key)
 	if err != nil {
 		return p, err
@@ -68,10 +70,10 @@ func (g *Gate) refresh(ctx context.Context, p Principal) (Principal, error) {
 	switch {
 	case !open:
 		return p, ErrUnauthenticated
-	case g.now().Before(refreshDue(p.Token)):
+	case p.Token != before, !rejected && g.now().Before(refreshDue(p.Token)):
 		return p, nil // another request has renewed it
 	case failed != nil:
-		return g.unrefreshed(p, failed)
+		return g.unrefreshed(p, failed, rejected)
 	}
 	// A refresh token may be valid once: a client that disconnects must not lose the next one.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout)
@@ -82,7 +84,7 @@ func (g *Gate) refresh(ctx context.Context, p Principal) (Principal, error) {
 		return p, errors.Join(ErrUnauthenticated, err)
 	case err != nil:
 		g.sessions.change(p.key, func(s *session) { s.refreshFailed, s.refreshFailedAt = err, g.now() })
-		return g.unrefreshed(p, err)
+		return g.unrefreshed(p, err, rejected)
 	}
 	if p.Token = token; next != "" {
 		p.Refresh = next
@@ -91,8 +93,8 @@ func (g *Gate) refresh(ctx context.Context, p Principal) (Principal, error) {
 }
 
 // unrefreshed admits a caller whose token is still valid.
-func (g *Gate) unrefreshed(p Principal, err error) (Principal, error) {
-	if _, expires := claimsOf(p.Token); g.now().Before(expires) {
+func (g *Gate) unrefreshed(p Principal, err error, rejected bool) (Principal, error) {
+	if _, expires := claimsOf(p.Token); !rejected && g.now().Before(expires) {
 		return p, nil
 	}
 	return p, err
@@ -107,11 +109,12 @@ func (g *Gate) replace(ctx context.Context, p Principal) (Principal, error) {
 }
 
 // review lets the API server accept the token of a session again. It has to be that of the same
-// user, whose groups may change. While the API server is unreachable, the session lasts.
+// user, whose groups may change. While the API server is unreachable, or does not decide, the
+// session lasts.
 func (g *Gate) review(ctx context.Context, p Principal) (Principal, error) {
 	found, err := g.authenticate(ctx, p.Token)
 	switch {
-	case errors.Is(err, ErrUnreachable):
+	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrUndecided):
 		return p, nil
 	case err != nil:
 		return p, err

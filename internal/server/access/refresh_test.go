@@ -35,13 +35,13 @@ func issuing(t *testing.T) (*issuer, string) {
 func issuingOn(t *testing.T, b *bed) (*issuer, string) {
 	t.Helper()
 	i := &issuer{bed: b, user: "kim"}
-	i.RefreshTokens(i.renew)
+	i.RefreshTokens("issuer", i.renew)
 	token, next := i.issue()
 	p, err := i.Token(t.Context(), token, free)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Refresh = next
+	p.Refresh, p.Issuer = next, "issuer"
 	secret, _, err := i.SignIn(p)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestARequestThatEndsDoesNotEndTheRenewal(t *testing.T) {
 	i.pass(9*time.Minute + 30*time.Second)
 	ctx, cancel := context.WithCancel(t.Context())
 	renew := i.renew
-	i.RefreshTokens(func(inner context.Context, refresh string) (string, string, error) {
+	i.RefreshTokens("issuer", func(inner context.Context, refresh string) (string, string, error) {
 		cancel()
 		if inner.Err() != nil {
 			t.Error("the renewal ended with its request")
@@ -193,7 +193,7 @@ func TestARenewedTokenOutlastsTheServer(t *testing.T) {
 	i.cluster.down = false
 	next.now, *next.cluster = i.now, *i.cluster
 	b := &issuer{bed: next, issued: 2, user: "kim"}
-	next.RefreshTokens(b.renew)
+	next.RefreshTokens("issuer", b.renew)
 	p, err := next.Session(t.Context(), secret)
 	if err != nil || p.Refresh != "refresh-2" || *failures != 0 {
 		t.Errorf("%+v, %v", p, err)

@@ -54,7 +54,11 @@ func (r *Reviews) Authenticate(ctx context.Context, token string) (User, error) 
 	if err := r.Client.Create(ctx, review); err != nil {
 		return User{}, fmt.Errorf("cannot review the token: %w", err)
 	}
-	if !review.Status.Authenticated {
+	switch {
+	case review.Status.Authenticated:
+	case isUndecided(review.Status.Error):
+		return User{}, fmt.Errorf("%w: %s", ErrUndecided, review.Status.Error)
+	default:
 		return User{}, ErrRejected
 	}
 	return userOf(&review.Status.User), nil

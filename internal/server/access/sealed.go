@@ -32,6 +32,7 @@ type content struct {
 	User     User
 	Token    string
 	Refresh  string `json:",omitempty"`
+	Issuer   string `json:",omitempty"`
 	Reviewed time.Time
 	Allowed  []Attributes `json:",omitempty"`
 	Denied   []Attributes `json:",omitempty"`
@@ -47,7 +48,7 @@ func sealOf(secret string) cipher.AEAD {
 }
 
 func (s *session) sealed() (Sealed, error) {
-	c := content{User: s.User, Token: s.Token, Refresh: s.Refresh, Reviewed: s.reviewed}
+	c := content{User: s.User, Token: s.Token, Refresh: s.Refresh, Issuer: s.Issuer, Reviewed: s.reviewed}
 	for a, allowed := range s.allowed {
 		if allowed {
 			c.Allowed = append(c.Allowed, a)
@@ -74,7 +75,7 @@ func unseal(secret string, from Sealed) (*session, error) {
 		return nil, fmt.Errorf("cannot read a session: %w", err)
 	}
 	out := &session{
-		Principal: Principal{User: c.User, Token: c.Token, Refresh: c.Refresh, Session: true, Expires: from.Expires, key: k},
+		Principal: Principal{User: c.User, Token: c.Token, Refresh: c.Refresh, Issuer: c.Issuer, Session: true, Expires: from.Expires, key: k},
 		reviewed:  c.Reviewed, allowed: map[Attributes]bool{}, seal: seal, renewing: make(chan struct{}, 1),
 	}
 	for _, a := range c.Allowed {
