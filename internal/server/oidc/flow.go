@@ -19,6 +19,8 @@ const (
 	// FlowValidFor is the maximum duration of a sign-in.
 	FlowValidFor = 10 * time.Minute
 	maxFlows     = 1000
+	// maxTarget bounds the memory of a sign-in.
+	maxTarget = 2 << 10
 )
 
 // The errors of Flows.
@@ -57,6 +59,9 @@ func (f *Flows) Start(ctx context.Context, redirect, target string) (url, browse
 	found, err := f.provider.discover(gooidc.ClientContext(ctx, f.provider.client))
 	if err != nil {
 		return "", "", err
+	}
+	if len(target) > maxTarget {
+		target = "/"
 	}
 	state, browser := rand.Text(), rand.Text()
 	is := flow{

@@ -25,6 +25,9 @@ const (
 	maxSecret = 4 << 10
 	// retryAfter is the time between two queries of an issuer that does not answer.
 	retryAfter = 2 * time.Second
+	// A connection that answers no ping in time is closed.
+	pingInterval = 5 * time.Second
+	pingTimeout  = 5 * time.Second
 )
 
 // The errors of a Provider.
@@ -49,7 +52,7 @@ type Provider struct {
 	now     func() time.Time
 
 	mu       sync.Mutex
-	found    *gooidc.Provider // nil until the issuer has answered
+	found    *discovered // nil until the issuer has answered
 	failed   error            // of the last query
 	failedAt time.Time
 }
@@ -61,6 +64,8 @@ func New(options Options, now func() time.Time) (*Provider, error) {
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: requestTimeout,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+		// A connection to an issuer that has moved would be used for the next renewal, too.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: pingInterval, PingTimeout: pingTimeout},
 	}
 	if options.CAFile != "" {
 		raw, err := os.ReadFile(options.CAFile)
@@ -90,11 +95,15 @@ func New(options Options, now func() time.Time) (*Provider, error) {
 // Issuer is the URL of the issuer.
 func (p *Provider) Issuer() string { return p.options.Issuer }
 
-// limited limits the size of answers.
+// limited limits the size of answers, and sends nothing without TLS: the issuer could name an
+// address with http, or redirect to one, and requests have codes, tokens and a secret.
 type limited struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != "https" {
+		return nil, fmt.Errorf("%w: %s://%s", errPlain, r.URL.Scheme, r.URL.Host)
+	}
 	answer, err := l.RoundTripper.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -105,7 +114,7 @@ func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // discover queries the issuer until it has answered once. Callers that have waited for the same
 // query get its error.
-func (p *Provider) discover(ctx context.Context) (*gooidc.Provider, error) {
+func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -115,7 +124,7 @@ func (p *Provider) discover(ctx context.Context) (*gooidc.Provider, error) {
 		return nil, p.failed
 	}
 	// The context stays in the provider, for the keys of the issuer: it must not end.
-	found, err := gooidc.NewProvider(context.WithoutCancel(ctx), p.options.Issuer)
+	found, err := p.query(context.WithoutCancel(ctx))
 	if err != nil {
 		p.failed, p.failedAt = fmt.Errorf("%w: %w", ErrIssuer, err), p.now()
 		return nil, p.failed
@@ -124,18 +133,18 @@ func (p *Provider) discover(ctx context.Context) (*gooidc.Provider, error) {
 	return found, nil
 }
 
-func (p *Provider) config(found *gooidc.Provider, redirect string) *oauth2.Config {
+func (p *Provider) config(found *discovered, redirect string) *oauth2.Config {
 	scopes := []string{gooidc.ScopeOpenID}
 	for _, scope := range p.options.Scopes {
 		if !slices.Contains(scopes, scope) {
 			scopes = append(scopes, scope)
 		}
 	}
-	return &oauth2.Config{ClientID: p.options.ClientID, ClientSecret: p.secret, Endpoint: found.Endpoint(), RedirectURL: redirect, Scopes: scopes}
+	return &oauth2.Config{ClientID: p.options.ClientID, ClientSecret: p.secret, Endpoint: found.endpoint, RedirectURL: redirect, Scopes: scopes}
 }
 
 // verify returns an ID token that the issuer has signed for this client, and is valid.
-func (p *Provider) verify(ctx context.Context, found *gooidc.Provider, token *oauth2.Token) (*gooidc.IDToken, string, error) {
+func (p *Provider) verify(ctx context.Context, found *discovered, token *oauth2.Token) (*gooidc.IDToken, string, error) {
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
 		return nil, "", fmt.Errorf("%w: the answer has no ID token", ErrRejected)

@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -45,6 +46,9 @@ type Issuer struct {
 	valid   string // the refresh token; empty: none is issued
 	issued  int
 	lasts   time.Duration
+	// published differs from what the issuer usually publishes; guarded by mu.
+	published map[string]any
+	requests  int // for tokens
 }
 
 // pending is a sign-in before its code is exchanged.
@@ -119,11 +123,32 @@ func (i *Issuer) Change(claim string, value any) {
 	i.changed[claim] = value
 }
 
+// Publish changes what the issuer publishes about itself.
+func (i *Issuer) Publish(name string, value any) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.published == nil {
+		i.published = map[string]any{}
+	}
+	i.published[name] = value
+}
+
+// Requests is the number of requests for tokens.
+func (i *Issuer) Requests() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.requests
+}
+
 func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
-	answer(w, map[string]any{
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	document := map[string]any{
 		"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
 		"id_token_signing_alg_values_supported": []string{"RS256"},
-	})
+	}
+	maps.Copy(document, i.published)
+	answer(w, document)
 }
 
 func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
@@ -156,7 +181,12 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	id, secret, _ := r.BasicAuth()
+	i.requests++
+	id, secret, basic := r.BasicAuth()
+	if methods, is := i.published["token_endpoint_auth_methods_supported"].([]string); is && slices.Contains(methods, "client_secret_basic") != basic {
+		http.Error(w, `{"error":"invalid_client"}`, http.StatusUnauthorized)
+		return
+	}
 	if id == "" {
 		id, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
 	}
