@@ -83,13 +83,18 @@ const (
 
 // ValuesSource is where values come from.
 type ValuesSource struct {
-	// secret is the name of a Secret in the namespace refit-components. Its key values.yaml has the
-	// values.
+	// secret is the name of a Secret in the namespace refit-components.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Secret string `json:"secret,omitempty"`
+	// key is the key of the Secret that has the values. The default is values.yaml.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z0-9]+$`
+	Key string `json:"key,omitempty"`
 }
 
 // ComponentPeer is another cluster and its version of a component.

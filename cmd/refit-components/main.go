@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string) error {
 	config.UserAgent = "refit-components/" + version
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	slog.SetDefault(log) // Helm logs there what contains no values, such as that a Job failed
-	records, err := labels.Parse(components.HelmRecords)
+	followed, err := labels.Parse(components.Followed)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string) error {
 	return controller.Run(ctx, controller.Options{
 		Config: config, Log: log, Metrics: *metricsAddress, Health: *healthAddress,
 		LeaseNamespace: components.Namespace, LeaseName: components.Name, Lease: lease,
-		Cached:      map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: records}},
+		Cached:      map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: followed}},
 		Controllers: []controller.Setup{components.Setup(components.Options{Keys: *keys, Lease: lease.Context, Log: log})},
 	})
 }

@@ -21,6 +21,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
+	"github.com/refit-dev/refit/internal/upgrade/form"
 )
 
 func setupOffers(manager ctrl.Manager, options ctrlcontroller.Options, o Options) error {
@@ -32,7 +33,7 @@ func setupOffers(manager ctrl.Manager, options ctrlcontroller.Options, o Options
 		For(&refitv1alpha1.Component{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&refitv1alpha1.ClusterRelease{}, handler.EnqueueRequestsFromMapFunc(r.ofRelease),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesMetadata(secret, handler.EnqueueRequestsFromMapFunc(r.ofRecord)).
+		WatchesMetadata(secret, handler.EnqueueRequestsFromMapFunc(r.ofSecret)).
 		Watches(&refitv1alpha1.ComponentUpgrade{}, handler.EnqueueRequestsFromMapFunc(ofUpgrade)).
 		Watches(&refitv1alpha1.ClusterUpgrade{}, handler.EnqueueRequestsFromMapFunc(ofOperation),
 			builder.WithPredicates(predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return stageChanged(e.ObjectOld, e.ObjectNew) }})).
@@ -118,8 +119,15 @@ func (r *Reconciler) ofRelease(ctx context.Context, object client.Object) []reco
 	return requests(names)
 }
 
-// ofRecord queues the components of a Helm release.
-func (r *Reconciler) ofRecord(ctx context.Context, object client.Object) []reconcile.Request {
+// ofSecret queues the components of a Helm release whose record has changed, or those whose values
+// have.
+func (r *Reconciler) ofSecret(ctx context.Context, object client.Object) []reconcile.Request {
+	if object.GetLabels()[form.OwnerLabel] == form.Owner {
+		if object.GetNamespace() != Namespace {
+			return nil
+		}
+		return requests(r.withValuesFrom(ctx, object.GetName()))
+	}
 	known := r.known.Load()
 	if known == nil {
 		if _, err := r.releases(ctx); err != nil {

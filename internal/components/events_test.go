@@ -85,12 +85,12 @@ func TestManyHelmRecords(t *testing.T) {
 		record := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "queue", Name: fmt.Sprint("sh.helm.release.v1.queue.v", n), Labels: map[string]string{"owner": "helm", "name": "queue"},
 		}}
-		if got := r.ofRecord(t.Context(), record); len(got) != 1 || got[0].Name != "queue" {
+		if got := r.ofSecret(t.Context(), record); len(got) != 1 || got[0].Name != "queue" {
 			t.Fatalf("queued %v", got)
 		}
 	}
 	other := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Labels: map[string]string{"name": "queue"}}}
-	if got := r.ofRecord(t.Context(), other); len(got) > 0 {
+	if got := r.ofSecret(t.Context(), other); len(got) > 0 {
 		t.Errorf("queued %v for a Helm release of others", got)
 	}
 	if lists != 1 {

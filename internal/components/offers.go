@@ -26,6 +26,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/helm"
 	"github.com/refit-dev/refit/internal/upgrade/component"
 	"github.com/refit-dev/refit/internal/upgrade/componentplan"
+	"github.com/refit-dev/refit/internal/upgrade/form"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -44,8 +45,9 @@ const (
 	maxOffers = 16
 )
 
-// HelmRecords selects the Secrets in which Helm records releases.
-const HelmRecords = "owner=helm"
+// Followed selects the Secrets whose changes are events: those in which Helm records releases, and
+// those with values that are marked.
+const Followed = "owner in (helm," + form.Owner + ")"
 
 // Reconciler writes the status of Components: what is installed, and what each ClusterRelease would
 // change.
@@ -72,6 +74,9 @@ func NewReconciler(c client.Client, config *rest.Config, o Options) *Reconciler 
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	all, err := r.releases(ctx)
 	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.ensureForm(ctx, all); err != nil {
 		return reconcile.Result{}, err
 	}
 	var c refitv1alpha1.Component

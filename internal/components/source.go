@@ -28,6 +28,7 @@ type verified struct {
 	ref        refitv1alpha1.ReleaseRef
 	kubernetes string
 	components []refitv1alpha1.ReleaseComponent
+	form       bool // whether it has one
 }
 
 // verify verifies both envelopes of a ClusterRelease.
@@ -49,7 +50,7 @@ func (s *source) verify(release *refitv1alpha1.ClusterRelease) (verified, error)
 		return out, nil
 	}
 	found, err := artifact.VerifyComponents(release.Spec.Components, signed.Digest, keys)
-	out.components = found.List
+	out.components, out.form = found.List, found.Form != nil
 	return out, err
 }
 

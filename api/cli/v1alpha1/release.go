@@ -30,6 +30,8 @@ type ReleaseContent struct {
 
 	// Components have an envelope of their own, which names the digest.
 	Components []refitv1alpha1.ReleaseComponent `json:"components,omitempty"`
+	// Form is what users are asked for.
+	Form *refitv1alpha1.ComponentForm `json:"form,omitempty"`
 
 	// Compared is the result of comparing the files with the signed digests.
 	Compared *Compared `json:"compared,omitempty"`

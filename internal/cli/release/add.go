@@ -87,7 +87,7 @@ func (a *Addition) Add(ctx context.Context, cluster string, installed Installati
 		return result, a.putCharts(ctx, to, sortedCharts(content.charts))
 	}
 	if a.Confirm != nil {
-		opened := Opened{artifact.Release{Payload: payload}, content.components.Components}
+		opened := Opened{artifact.Release{Payload: payload}, content.components.Components, content.components.Form}
 		shown := opened.document(name, cliv1alpha1.TrustUnsigned)
 		if _, err := fmt.Fprintf(a.Log, "\n%s\n", text.Release(&shown)); err != nil {
 			return nil, fmt.Errorf("cannot show the content: %w", err)
@@ -205,7 +205,7 @@ func has(ctx context.Context, in Releases, name string, wanted *content, keys []
 		components, err = artifact.VerifyComponents(existing.Spec.Components, former.Digest, keys)
 	}
 	if err == nil && reflect.DeepEqual(former.Payload, wanted.payload) && existing.Spec.Kubernetes == wanted.payload.Kubernetes &&
-		reflect.DeepEqual(components.List, wanted.components.Components) {
+		reflect.DeepEqual(components.List, wanted.components.Components) && reflect.DeepEqual(components.Form, wanted.components.Form) {
 		return true, nil
 	}
 	problem := "other content"

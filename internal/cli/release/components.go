@@ -22,6 +22,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/check"
 	"github.com/refit-dev/refit/internal/engine/helm"
 	"github.com/refit-dev/refit/internal/upgrade/component"
+	"github.com/refit-dev/refit/internal/upgrade/form"
 )
 
 // maxComponentsFile bounds the file of a publisher: it must fit into an envelope.
@@ -29,7 +30,8 @@ const maxComponentsFile = 1 << 20
 
 // componentsFile is the file that a publisher writes.
 type componentsFile struct {
-	Components []sourceComponent `json:"components"`
+	Components []sourceComponent            `json:"components"`
+	Form       *refitv1alpha1.ComponentForm `json:"form"`
 }
 
 // sourceComponent is a component whose chart is a path, relative to the file: an archive, or a
@@ -44,16 +46,17 @@ type packed struct {
 	components []refitv1alpha1.ReleaseComponent
 	charts     map[string][]byte
 	images     []create.NeededImage
+	form       *refitv1alpha1.ComponentForm
 }
 
 // pack reads the components of a file, packs their charts, and renders them for a version of
 // Kubernetes.
 func pack(ctx context.Context, file, kubernetes string, doing func(what string)) (*packed, error) {
-	sources, err := readComponents(file)
+	read, err := readComponents(file)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the components in %s: %w", file, err)
 	}
-	out := &packed{charts: map[string][]byte{}}
+	out, sources := &packed{charts: map[string][]byte{}, form: read.Form}, read.Components
 	for i := range sources {
 		if doing != nil {
 			doing("chart " + sources[i].Chart)
@@ -63,14 +66,19 @@ func pack(ctx context.Context, file, kubernetes string, doing func(what string))
 		}
 	}
 	// The digest of the ClusterRelease is not known yet.
-	some := refitv1alpha1.ComponentsPayload{Release: charts.Identify(nil).Digest, Components: out.components}
+	some := refitv1alpha1.ComponentsPayload{Release: charts.Identify(nil).Digest, Components: out.components, Form: out.form}
 	if _, err := artifact.EncodeComponents(some); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if out.form != nil {
+		if err := check.CheckForm(ctx, out.form); err != nil { // only refit serve would find it otherwise
+			return nil, fmt.Errorf("%s: form: %w", file, err)
+		}
 	}
 	return out, nil
 }
 
-func readComponents(file string) ([]sourceComponent, error) {
+func readComponents(file string) (*componentsFile, error) {
 	raw, err := readBounded(file, maxComponentsFile)
 	if err != nil {
 		return nil, err
@@ -98,7 +106,7 @@ func readComponents(file string) ([]sourceComponent, error) {
 			return nil, fmt.Errorf("components[%d].values: %w", i, err)
 		}
 	}
-	return parsed.Components, nil
+	return &parsed, form.DecodeDefaults(parsed.Form)
 }
 
 // add packs and renders the chart of a component.

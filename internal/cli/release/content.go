@@ -20,13 +20,14 @@ import (
 type Opened struct {
 	artifact.Release
 	Components []refitv1alpha1.ReleaseComponent
+	Form       *refitv1alpha1.ComponentForm
 }
 
 // document returns the document about a ClusterRelease.
 func (o *Opened) document(name, trust string) cliv1alpha1.ReleaseContent {
 	return cliv1alpha1.ReleaseContent{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindReleaseContent,
-		Name: name, Digest: o.Digest, KeyID: o.KeyID, Trust: trust, Content: o.Payload, Components: o.Components,
+		Name: name, Digest: o.Digest, KeyID: o.KeyID, Trust: trust, Content: o.Payload, Components: o.Components, Form: o.Form,
 	}
 }
 
@@ -35,6 +36,8 @@ func (o *Opened) document(name, trust string) cliv1alpha1.ReleaseContent {
 type unsigned struct {
 	refitv1alpha1.ReleasePayload
 	Components []refitv1alpha1.ReleaseComponent `json:"components,omitempty"`
+	// Form is what users are asked for.
+	Form *refitv1alpha1.ComponentForm `json:"form,omitempty"`
 	// Charts are the charts of the components, by their digest.
 	Charts map[string][]byte `json:"charts,omitempty"`
 }
@@ -62,7 +65,7 @@ func parseContent(raw []byte) (*content, error) {
 	}
 	if components != nil {
 		sum := sha256.Sum256(c.encoded)
-		text := fmt.Appendf(nil, `{"release":"sha256:%s","components":%s}`, hex.EncodeToString(sum[:]), components)
+		text := fmt.Appendf(nil, `{"release":"sha256:%s",%s}`, hex.EncodeToString(sum[:]), components)
 		if c.components, err = artifact.ParseComponents(text); err != nil {
 			return nil, fmt.Errorf("the components are invalid: %w", err)
 		}
@@ -70,22 +73,30 @@ func parseContent(raw []byte) (*content, error) {
 	return c, hasCharts(c.charts, c.components.Components)
 }
 
-// splitContent returns the payload of unsigned content, its components and its charts.
+// splitContent returns the payload of unsigned content, the fields of its components, and its
+// charts.
 func splitContent(raw []byte) (rest, components []byte, archives map[string][]byte, err error) {
 	fields, err := fieldsOf(raw)
-	if fields["components"] == nil && fields["charts"] == nil {
+	if fields["components"] == nil && fields["charts"] == nil && fields["form"] == nil {
 		return raw, nil, nil, nil // the parser of the payload reports the error
 	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	components = fields["components"]
+	for _, name := range []string{"components", "form"} {
+		if field := fields[name]; field != nil {
+			if components != nil {
+				components = append(components, ',')
+			}
+			components = fmt.Appendf(components, "%q:%s", name, field)
+			delete(fields, name)
+		}
+	}
 	if text := fields["charts"]; text != nil {
 		if err := json.Unmarshal(text, &archives); err != nil {
 			return nil, nil, nil, fmt.Errorf("charts: %w", err)
 		}
 	}
-	delete(fields, "components")
 	delete(fields, "charts")
 	rest, err = json.Marshal(fields)
 	return rest, components, archives, err

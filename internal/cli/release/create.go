@@ -157,7 +157,7 @@ func (c *Creation) Create(ctx context.Context, log io.Writer) ([]byte, error) {
 	if _, err := io.WriteString(log, text.ReleaseMade(made)); err != nil {
 		return nil, fmt.Errorf("cannot write the summary: %w", err)
 	}
-	return document.JSON(unsigned{result.Payload, add.components, add.charts})
+	return document.JSON(unsigned{result.Payload, add.components, add.form, add.charts})
 }
 
 func madeFrom(r *create.Result) *text.MadeRelease {

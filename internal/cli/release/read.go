@@ -115,7 +115,7 @@ func (r *File) Open() (out Opened, signed bool, err error) {
 		if err != nil {
 			return Opened{}, false, err
 		}
-		return Opened{artifact.Release{Payload: c.payload}, c.components.Components}, false, nil
+		return Opened{artifact.Release{Payload: c.payload}, c.components.Components, c.components.Form}, false, nil
 	}
 	if out.Release, err = artifact.Unverified(r.envelope); err != nil {
 		return out, true, err
@@ -125,7 +125,7 @@ func (r *File) Open() (out Opened, signed bool, err error) {
 		if err != nil {
 			return out, true, fmt.Errorf("cannot read the components: %w", err)
 		}
-		out.Components = components.List
+		out.Components, out.Form = components.List, components.Form
 	}
 	return out, true, r.agrees(out.Release)
 }
@@ -144,7 +144,7 @@ func (r *File) Verify(keys []artifact.PublicKey) (out Opened, err error) {
 		if err != nil {
 			return Opened{}, err
 		}
-		out.Components = components.List
+		out.Components, out.Form = components.List, components.Form
 	}
 	if err := hasCharts(r.charts, out.Components); err != nil {
 		return Opened{}, err

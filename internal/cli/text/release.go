@@ -34,6 +34,7 @@ func Release(r *cliv1alpha1.ReleaseContent) string {
 	for i := range r.Components {
 		writeComponent(&b, &r.Components[i])
 	}
+	writeForm(&b, r.Form)
 	writeTotals(&b, r.Content)
 	writeCompared(&b, r.Compared)
 	return b.String()

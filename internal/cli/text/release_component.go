@@ -22,14 +22,27 @@ type reviewed struct {
 
 // writeComponent writes the policies of a component as YAML, as the publisher wrote them.
 func writeComponent(b *strings.Builder, c *refitv1alpha1.ReleaseComponent) {
-	text, err := yaml.Marshal(reviewed{c.Fits, c.Values, c.UserMay, c.Images, c.OnRemove, c.Checks, c.Recipe})
+	writeReviewed(b, fmt.Sprintf("Component %s %s, chart %s", c.Name, c.Version, c.Chart.Digest),
+		reviewed{c.Fits, c.Values, c.UserMay, c.Images, c.OnRemove, c.Checks, c.Recipe})
+}
+
+// writeForm writes what users are asked for.
+func writeForm(b *strings.Builder, form *refitv1alpha1.ComponentForm) {
+	if form != nil {
+		writeReviewed(b, "Form", form)
+	}
+}
+
+// writeReviewed writes YAML under a title, unless it is empty.
+func writeReviewed(b *strings.Builder, title string, content any) {
+	text, err := yaml.Marshal(content)
 	if err != nil {
 		text = []byte("cannot be shown: " + err.Error())
 	}
 	if strings.TrimSpace(string(text)) == "{}" {
 		return
 	}
-	fmt.Fprintf(b, "\n%s\n", Clean(fmt.Sprintf("Component %s %s, chart %s", c.Name, c.Version, c.Chart.Digest)))
+	fmt.Fprintf(b, "\n%s\n", Clean(title))
 	for line := range strings.Lines(string(text)) {
 		fmt.Fprintln(b, "  "+Clean(strings.TrimSuffix(line, "\n")))
 	}

@@ -1,6 +1,7 @@
 package offer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ import (
 // Namespace is where refit-components runs, and where charts, values and saved content are.
 const Namespace = "refit-components"
 
-// valuesKey is the key of a Secret that has values.
+// valuesKey is the key of a Secret that has values, unless a Component names another one.
 const valuesKey = "values.yaml"
 
 // ErrValuesMissing is returned if a Secret that a Component names does not exist or has no values.
@@ -42,6 +43,7 @@ func UserValues(ctx context.Context, reader client.Reader, spec *refitv1alpha1.C
 	}
 	for _, source := range spec.ValuesFrom {
 		var from corev1.Secret
+		valuesKey := cmp.Or(source.Key, valuesKey)
 		err := reader.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: source.Secret}, &from)
 		if apierrors.IsNotFound(err) || err == nil && len(from.Data[valuesKey]) == 0 {
 			return nil, nil, fmt.Errorf("%w: Secret %s/%s with the key %s", ErrValuesMissing, Namespace, source.Secret, valuesKey)

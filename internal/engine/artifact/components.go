@@ -10,6 +10,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/form"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -18,6 +19,8 @@ type Components struct {
 	// List is in the order of the payload: of several versions of a component, the last one is the
 	// target.
 	List []refitv1alpha1.ReleaseComponent
+	// Form is nil if the publisher asks for nothing.
+	Form *refitv1alpha1.ComponentForm
 	// Digest is the digest of the payload.
 	Digest string
 	// KeyID is the key that signed it.
@@ -81,7 +84,7 @@ func VerifyComponents(raw []byte, release string, keys []PublicKey) (Components,
 	if err != nil {
 		return Components{}, badComponents(err, "the components of the ClusterRelease are signed, but invalid")
 	}
-	return Components{List: payload.Components, Digest: digestOf(content), KeyID: key.ID}, nil
+	return Components{List: payload.Components, Form: payload.Form, Digest: digestOf(content), KeyID: key.ID}, nil
 }
 
 // UnverifiedComponents opens an envelope without verifying its signature, to show its content.
@@ -95,7 +98,7 @@ func UnverifiedComponents(raw []byte, release string) (Components, error) {
 	if err != nil {
 		return Components{}, err
 	}
-	return Components{List: payload.Components, Digest: digestOf(content), KeyID: e.Signatures[0].KeyID}, nil
+	return Components{List: payload.Components, Form: payload.Form, Digest: digestOf(content), KeyID: e.Signatures[0].KeyID}, nil
 }
 
 // ParseComponents parses and validates a payload.
@@ -109,6 +112,9 @@ func ParseComponents(content []byte) (refitv1alpha1.ComponentsPayload, error) {
 		if err := utiljson.ConvertMapNumbers(payload.Components[i].Values, 0); err != nil {
 			return refitv1alpha1.ComponentsPayload{}, fmt.Errorf("components[%d].values: %w", i, err)
 		}
+	}
+	if err := form.DecodeDefaults(payload.Form); err != nil {
+		return refitv1alpha1.ComponentsPayload{}, err
 	}
 	if err := ValidateComponents(payload); err != nil {
 		return refitv1alpha1.ComponentsPayload{}, err

@@ -175,6 +175,7 @@ func TestInvalidComponentsAreNotSigned(t *testing.T) {
 		{"values without a path", func(p *payload) { last(p).UserMay = []string{"a..b"} }, "userMay[0]"},
 		{"unknown place", func(p *payload) { last(p).Place = "Between" }, `place: "Between"`},
 		{"unknown removal", func(p *payload) { last(p).OnRemove = "Delete" }, `onRemove: "Delete"`},
+		{"form without groups", func(p *payload) { p.Form = &refitv1alpha1.ComponentForm{} }, "form.groups: the list is empty"},
 		{"invalid recipe", func(p *payload) { last(p).Recipe = []refitv1alpha1.RecipeStep{{}} }, "recipe[0]: a step has exactly one of"},
 	} {
 		t.Run(c.situation, func(t *testing.T) {

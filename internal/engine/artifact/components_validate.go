@@ -12,6 +12,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/component"
+	"github.com/refit-dev/refit/internal/upgrade/form"
 )
 
 // MaxChart is the maximum size of a packed chart: it must fit into a ConfigMap.
@@ -51,7 +52,13 @@ func ValidateComponents(p refitv1alpha1.ComponentsPayload) error {
 			return fmt.Errorf("components[%d] (%s): %w", i, c.Name, err)
 		}
 	}
-	return v.checkNeeds()
+	if err := v.checkNeeds(); err != nil || p.Form == nil {
+		return err
+	}
+	if err := form.Validate(p.Form, p.Components); err != nil {
+		return fmt.Errorf("form.%w", err)
+	}
+	return nil
 }
 
 func validateComponent(c refitv1alpha1.ReleaseComponent) error {

@@ -39,14 +39,21 @@ type Versions struct {
 	Kubernetes string
 }
 
-// rule is a compiled rule.
-type rule struct {
-	eval     func(ctx context.Context, variables any) (ref.Val, *cel.EvalDetails, error)
-	variable string // object or objects
-	versions Versions
-	// The rest of the cost and of the time that all evaluations together may take.
+// evaluate evaluates a compiled condition.
+type evaluate func(ctx context.Context, variables any) (ref.Val, *cel.EvalDetails, error)
+
+// limit is the rest of the cost and of the time that all evaluations together may take.
+type limit struct {
 	budget uint64
 	time   time.Duration
+}
+
+// rule is a compiled rule.
+type rule struct {
+	eval     evaluate
+	variable string // object or objects
+	versions Versions
+	limit
 }
 
 // Compile fails if the rule of a check is invalid. The error names the field.
@@ -83,42 +90,56 @@ func compile(check *refitv1alpha1.ComponentCheck, versions Versions) (*rule, err
 	if err != nil {
 		return nil, err
 	}
-	ast, issues := all[variable].Compile(text)
-	if err := issues.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %s", field, oneLine(err))
-	}
-	if !ast.OutputType().IsExactType(cel.BoolType) {
-		return nil, fmt.Errorf("%s: its result is %s, and must be bool: compare it with a value", field, ast.OutputType())
-	}
-	if err := validateNesting(ast); err != nil {
+	eval, err := program(all[variable], text)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", field, err)
 	}
-	compiled, err := all[variable].Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CostTracking(&costs{}))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s", field, oneLine(err))
+	return &rule{eval: eval, variable: variable, versions: versions, limit: limit{checkBudget, maxTime}}, nil
+}
+
+// program compiles a condition, which must return a bool.
+func program(env *cel.Env, text string) (evaluate, error) {
+	ast, issues := env.Compile(text)
+	if err := issues.Err(); err != nil {
+		return nil, errors.New(oneLine(err))
 	}
-	return &rule{eval: compiled.ContextEval, variable: variable, versions: versions, budget: checkBudget, time: maxTime}, nil
+	if !ast.OutputType().IsExactType(cel.BoolType) {
+		return nil, fmt.Errorf("its result is %s, and must be bool: compare it with a value", ast.OutputType())
+	}
+	if err := validateNesting(ast); err != nil {
+		return nil, err
+	}
+	compiled, err := env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CostTracking(&costs{}))
+	if err != nil {
+		return nil, errors.New(oneLine(err))
+	}
+	return compiled.ContextEval, nil
 }
 
 // evaluate evaluates the rule for an object or a list of objects.
 func (r *rule) evaluate(ctx context.Context, value any) (bool, error) {
-	bounded, cancel := context.WithTimeout(ctx, r.time)
-	defer cancel()
-	start := time.Now()
-	out, details, err := r.eval(bounded, map[string]any{
+	return r.holds(ctx, r.eval, map[string]any{
 		r.variable: value, varFrom: r.versions.From, varTo: r.versions.To, varKubernetes: r.versions.Kubernetes,
 	})
+}
+
+// holds evaluates a condition within the limit.
+func (l *limit) holds(ctx context.Context, eval evaluate, variables map[string]any) (bool, error) {
+	bounded, cancel := context.WithTimeout(ctx, l.time)
+	defer cancel()
+	start := time.Now()
+	out, details, err := eval(bounded, variables)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	if r.time -= time.Since(start); r.time <= 0 || bounded.Err() != nil {
+	if l.time -= time.Since(start); l.time <= 0 || bounded.Err() != nil {
 		return false, errBudget
 	}
 	if stopped, ok := errors.AsType[interpreter.EvalCancelledError](err); ok && stopped.Cause == interpreter.CostLimitExceeded ||
-		details == nil || details.ActualCost() == nil || *details.ActualCost() > r.budget {
+		details == nil || details.ActualCost() == nil || *details.ActualCost() > l.budget {
 		return false, errBudget
 	}
-	r.budget -= *details.ActualCost()
+	l.budget -= *details.ActualCost()
 	if err != nil {
 		return false, errors.New(oneLine(err))
 	}
