@@ -19,8 +19,11 @@ import (
 // APIServers are the API servers of a cluster. Connections go to the address of the kubeconfig
 // until an API server does not respond, and then to the next one. Each certificate has to be valid
 // for the host of the kubeconfig, as those of kubeadm are for the endpoint of the control plane.
+// Without the verification of certificates, there is no next one: tokens would be sent to whoever
+// has an address.
 type APIServers struct {
 	first  string
+	proven bool // by certificates
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	dialer *connrotation.Dialer
 
@@ -39,7 +42,9 @@ func NewAPIServers(config *rest.Config) (*APIServers, error) {
 	if port == "" {
 		port = "443"
 	}
-	a := &APIServers{first: net.JoinHostPort(server.Hostname(), port), dial: config.Dial}
+	a := &APIServers{
+		first: net.JoinHostPort(server.Hostname(), port), proven: server.Scheme == "https" && !config.Insecure, dial: config.Dial,
+	}
 	if a.dial == nil {
 		a.dial = (&net.Dialer{Timeout: requestTimeout}).DialContext
 	}
@@ -76,11 +81,22 @@ func (a *APIServers) next() {
 	}
 }
 
-// set sets the addresses beside that of the kubeconfig.
+// set sets the addresses beside that of the kubeconfig. An API server that has left the cluster is
+// not dialed any more, even if it answers: its data may be old.
 func (a *APIServers) set(found []string) {
+	if !a.proven {
+		return
+	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.others = slices.DeleteFunc(slices.Sorted(slices.Values(found)), func(address string) bool { return address == a.first })
+	left := a.at != "" && !slices.Contains(a.others, a.at)
+	if left {
+		a.at = ""
+	}
+	a.mu.Unlock()
+	if left {
+		a.dialer.CloseAll()
+	}
 }
 
 // FindAPIServers reads the addresses of the API servers, as they have registered them.

@@ -67,6 +67,60 @@ func TestTheNextAPIServerIsDialedAfterOneDoesNotRespond(t *testing.T) {
 	}
 }
 
+// The EndpointSlice has addresses that nothing but a certificate proves to be of API servers, and
+// the address of "kubectl proxy" has no TLS: tokens would be sent to them in plain text.
+func TestNoOtherAddressIsDialedWithoutCertificates(t *testing.T) {
+	for host, insecure := range map[string]bool{"http://127.0.0.1:8001": false, "127.0.0.1:8001": false, "https://lb.example.com": true} {
+		d := &dialed{}
+		config := &rest.Config{Host: host, Dial: d.dial}
+		config.Insecure = insecure
+		servers, err := operations.NewAPIServers(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &operations.Cluster{Client: operationstest.NewClient(t, registered(6443, "10.0.0.2", "10.0.0.1")), APIServers: servers}
+		if err := c.FindAPIServers(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		first := "127.0.0.1:8001"
+		if insecure {
+			first = "lb.example.com:443"
+		}
+		for range 3 {
+			c.Redial()
+			_, _ = config.Dial(t.Context(), "tcp", first)
+		}
+		if !slices.Equal(d.addresses, []string{first, first, first}) {
+			t.Errorf("%s: dialed %q", host, d.addresses)
+		}
+	}
+}
+
+// The etcd of a control plane node that was removed may answer with old data.
+func TestAnAPIServerThatHasLeftIsNotDialedAnyMore(t *testing.T) {
+	d := &dialed{}
+	config := &rest.Config{Host: "https://lb.example.com", Dial: d.dial}
+	servers, err := operations.NewAPIServers(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &operations.Cluster{APIServers: servers}
+	find := func(addresses ...string) {
+		c.Client = operationstest.NewClient(t, registered(6443, addresses...))
+		if err := c.FindAPIServers(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = config.Dial(t.Context(), "tcp", "lb.example.com:443")
+	}
+	find("10.0.0.1", "10.0.0.2")
+	c.Redial()
+	find("10.0.0.1", "10.0.0.2")
+	find("10.0.0.2")
+	if want := []string{"lb.example.com:443", "10.0.0.1:6443", "lb.example.com:443"}; !slices.Equal(d.addresses, want) {
+		t.Errorf("dialed %q, want %q", d.addresses, want)
+	}
+}
+
 // The certificate is verified for the host of the kubeconfig, whichever API server is dialed.
 func TestAnotherAPIServerNeedsTheCertificateOfTheEndpoint(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
