@@ -25,6 +25,9 @@ type callers struct {
 }
 
 func newCallers(options Options) (*callers, error) {
+	if err := setPings(); err != nil {
+		return nil, fmt.Errorf("cannot configure connections to the API server: %w", err)
+	}
 	config := rest.AnonymousClientConfig(options.Config)
 	transport, err := rest.TransportFor(config)
 	if err != nil {

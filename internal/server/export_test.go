@@ -1,6 +1,11 @@
 package server
 
-import "time"
+import (
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
 
 // Publish publishes an event, for tests of the package from outside.
 func (s *Server) Publish(kind string, data []byte) { s.ring.Publish(kind, data) }
@@ -15,4 +20,13 @@ func (s *Server) ReviewEvery(interval time.Duration) { s.reviewInterval = interv
 func (s *Server) HoldDisk() (release func()) {
 	s.saving.Lock()
 	return s.saving.Unlock
+}
+
+// ConnectionsOfCallers are the connections to the API server for requests of callers.
+func ConnectionsOfCallers(config *rest.Config) (http.RoundTripper, error) {
+	c, err := newCallers(Options{Config: config})
+	if err != nil {
+		return nil, err
+	}
+	return c.anonymous.Transport, nil
 }
