@@ -112,7 +112,7 @@ func (s *Server) handle(ctx context.Context, c *caller, w http.ResponseWriter, r
 // admit finds out who the caller is, and whether the caller has the permissions of the route.
 func (s *Server) admit(ctx context.Context, c *caller, r *http.Request) error {
 	if c.permission.public {
-		return s.limit(s.requests, "address "+protect.Remote(ctx))
+		return s.limitAddress(ctx)
 	}
 	var err error
 	if c.Principal, err = s.authenticate(ctx, r); err != nil {
@@ -125,18 +125,28 @@ func (s *Server) admit(ctx context.Context, c *caller, r *http.Request) error {
 }
 
 func (s *Server) authenticate(ctx context.Context, r *http.Request) (access.Principal, error) {
-	if header := r.Header.Get("Authorization"); header != "" {
-		scheme, token, _ := strings.Cut(header, " ")
-		if !strings.EqualFold(scheme, "Bearer") || token == "" {
+	if token, sent := bearer(r); sent {
+		if token == "" {
 			return access.Principal{}, access.ErrUnauthenticated
 		}
-		return s.gate.Token(ctx, token, func() error { return s.limit(s.requests, "address "+protect.Remote(ctx)) })
+		return s.gate.Token(ctx, token, func() error { return s.limitAddress(ctx) })
 	}
 	cookie, err := r.Cookie(cookieName)
 	if err != nil {
 		return access.Principal{}, access.ErrUnauthenticated
 	}
 	return s.gate.Session(ctx, cookie.Value)
+}
+
+// bearer returns the token of a request that has the header of credentials; empty if that has
+// others.
+func bearer(r *http.Request) (token string, sent bool) {
+	header := r.Header.Get("Authorization")
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		token = ""
+	}
+	return token, header != ""
 }
 
 // limit counts a request of a client.

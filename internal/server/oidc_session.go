@@ -61,7 +61,7 @@ func (s *Server) StartOIDC(ctx context.Context, r api.StartOIDCRequestObject) (a
 		return nil, noIssuer()
 	}
 	target := localPath(r.Params.From)
-	if err := s.limit(s.signIns, "issuer "+protect.Remote(ctx)); err != nil {
+	if err := s.limit(s.signIns, "issuer "+protect.Client(ctx)); err != nil {
 		return s.refused(ctx, target, err), nil
 	}
 	to, browser, err := s.flows.Start(ctx, "https://"+protect.Host(ctx)+callbackPath, target)
@@ -76,7 +76,7 @@ func (s *Server) FinishOIDC(ctx context.Context, r api.FinishOIDCRequestObject) 
 	if s.flows == nil {
 		return nil, noIssuer()
 	}
-	if err := s.limit(s.signIns, protect.Remote(ctx)); err != nil {
+	if err := s.limit(s.signIns, protect.Client(ctx)); err != nil {
 		return s.refused(ctx, "/", err), nil
 	}
 	tokens, target, err := s.flows.Finish(ctx, oidc.Answer{State: r.Params.State, Browser: r.Params.Browser, Code: r.Params.Code, Error: r.Params.Error})

@@ -183,7 +183,7 @@ func (s *Server) routes() (http.Handler, error) {
 	routed := api.HandlerWithOptions(strict, api.StdHTTPServerOptions{
 		BaseRouter: mux, ErrorHandlerFunc: badRequest, Middlewares: []api.MiddlewareFunc{strictBodies},
 	})
-	return protect.Handler(withClient(routed), s.options.Hosts, s.log), nil
+	return protect.Handler(withClient(s.strangers(routed)), s.options.Hosts, s.log), nil
 }
 
 func withClient(next http.Handler) http.Handler {
@@ -237,6 +237,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 		HTTP2:    &http.HTTP2Config{SendPingTimeout: pingInterval, WriteByteTimeout: pieceTimeout},
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+	listener = protect.Connections(listener, maxConnections, maxConnectionsOfClient, s.excess)
 	failed := make(chan error, 1)
 	background.Go(func() { failed <- listening.ServeTLS(listener, "", "") })
 	var err error

@@ -15,7 +15,7 @@ import (
 
 // CreateSession starts a session. Failures look the same, whatever was wrong.
 func (s *Server) CreateSession(ctx context.Context, request api.CreateSessionRequestObject) (api.CreateSessionResponseObject, error) {
-	if err := s.limit(s.signIns, protect.Remote(ctx)); err != nil {
+	if err := s.limit(s.signIns, protect.Client(ctx)); err != nil {
 		return nil, err
 	}
 	secret, p, err := s.signIn(ctx, request.Body)
