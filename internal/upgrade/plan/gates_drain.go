@@ -73,6 +73,9 @@ func notDrained(d *deciding, n *cluster.Node, hop int) *Wait {
 	w := d.inProgress(n, fmt.Sprintf("Draining %s%s", n.Name, blockersOf(status)))
 	if status != nil && len(status.Blockers) > 0 {
 		w.Reason = refitv1alpha1.ReasonDrainBlocked
+		if onBlocked, _ := d.onBlocked(n); onBlocked != refitv1alpha1.OnBlockedWait {
+			w.Message += fmt.Sprintf("; onBlocked %s applies after %s", onBlocked, duration(timeout))
+		}
 	}
 	if status != nil && status.StartTime != nil {
 		w.Until = status.StartTime.Add(timeout)
@@ -84,10 +87,7 @@ func notDrained(d *deciding, n *cluster.Node, hop int) *Wait {
 func (d *deciding) drainOverdue(n *cluster.Node, status *refitv1alpha1.DrainStatus) *Wait {
 	rules := policy.DrainOf(d.spec, n)
 	late := fmt.Sprintf("it was not drained within %s%s", duration(rules.Timeout.Duration), blockersOf(status))
-	onBlocked, why := rules.OnBlocked, "onBlocked is Wait"
-	if d.changing(n) && onBlocked != refitv1alpha1.OnBlockedDelete {
-		onBlocked, why = refitv1alpha1.OnBlockedWait, "it is partly changed and cannot be skipped"
-	}
+	onBlocked, why := d.onBlocked(n)
 	switch onBlocked {
 	case refitv1alpha1.OnBlockedSkip:
 		d.act(Skip, n, "%s; onBlocked is Skip", late)
@@ -105,6 +105,15 @@ func (d *deciding) drainOverdue(n *cluster.Node, status *refitv1alpha1.DrainStat
 		}
 	}
 	return &Wait{}
+}
+
+// onBlocked is the policy for a node that was not drained in time, and why it is Wait.
+func (d *deciding) onBlocked(n *cluster.Node) (refitv1alpha1.OnBlocked, string) {
+	onBlocked := policy.DrainOf(d.spec, n).OnBlocked
+	if d.changing(n) && onBlocked != refitv1alpha1.OnBlockedDelete {
+		return refitv1alpha1.OnBlockedWait, "it is partly changed and cannot be skipped"
+	}
+	return onBlocked, "onBlocked is Wait"
 }
 
 // deletionDelay is how long pods that are deleted may block a drain before manual intervention is
