@@ -7,8 +7,10 @@ import { statusOf } from '../api/problem.ts'
 import { Blockers } from '../components/blockers.tsx'
 import { ProblemDetails } from '../components/problem-details.tsx'
 import { ProblemState } from '../components/problem-state.tsx'
+import { duration } from '../format/duration.ts'
+import { useNow } from '../live/clock.ts'
 import { changeOperation, readChangeable, type Changeable } from './change-operation.ts'
-import { keyOf, patchOf, poolNames, unblocksOf, type Unblock } from './options.ts'
+import { keyOf, millisecondsOf, patchOf, poolNames, timeoutOf, unblocksOf, type Unblock } from './options.ts'
 
 const shownBlockers = 6
 
@@ -47,14 +49,23 @@ function Choice({ operation, node, base, close, changed, again }: ChoiceProps) {
   const [chosen, setChosen] = useState<Unblock>()
   const [pool, setPool] = useState(pools[0] ?? '')
   const [reason, setReason] = useState('')
+  const [timeout, setTimeout] = useState<string>()
+  const now = useNow()
+  const after = timeout ?? timeoutOf(base.spec, pool)
   const change = useMutation({
-    mutationFn: (unblock: Unblock) => changeOperation(operation, base.etag, patchOf(unblock, base.spec, pool, reason.trim())),
+    mutationFn: (unblock: Unblock) => changeOperation(operation, base.etag, patchOf({ unblock, pool, reason: reason.trim(), timeout: after }, base.spec)),
     onSuccess: changed,
     onError: (error) => {
       if (statusOf(error) === 412) again()
     },
   })
-  const ready = chosen !== undefined && (chosen.kind !== 'waive' || reason.trim() !== '')
+  const ready = chosen !== undefined && (chosen.kind === 'waive' ? reason.trim() !== '' : millisecondsOf(after) !== undefined)
+  const applies = () => {
+    const limit = millisecondsOf(after)
+    if (limit === undefined) return t('unblock.noDuration')
+    const left = limit - (node.since ? now - Date.parse(node.since) : 0)
+    return left > 0 ? t('unblock.applies', { node: node.node, duration: duration(left) }) : t('unblock.appliesNow', { node: node.node })
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (chosen && ready && !change.isPending) change.mutate(chosen)
@@ -89,6 +100,12 @@ function Choice({ operation, node, base, close, changed, again }: ChoiceProps) {
               <FormSelect id="unblock-pool" value={pool} onChange={(_, value) => setPool(value)}>
                 {pools.map((name) => <FormSelectOption key={name} value={name} label={name} />)}
               </FormSelect>
+            </FormGroup>
+          )}
+          {chosen && chosen.kind !== 'waive' && (
+            <FormGroup label={t('unblock.after')} fieldId="unblock-after" isRequired>
+              <TextInput id="unblock-after" value={after} onChange={(_, value) => setTimeout(value.trim())} aria-describedby="unblock-applies" isRequired />
+              <p id="unblock-applies" className="refit-muted">{applies()}</p>
             </FormGroup>
           )}
           <p className="refit-muted">{t('unblock.plan')}</p>

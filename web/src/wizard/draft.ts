@@ -102,7 +102,7 @@ function poolDraftOf({ name, nodeSelector = {}, maxUnavailable, canary, drain }:
 }
 
 /** Go writes 15m as 15m0s. */
-function shortDuration(duration: string): string {
+export function shortDuration(duration: string): string {
   return duration.replace(/(\d+m)0s$/, '$1').replace(/(\d+h)0m$/, '$1')
 }
 

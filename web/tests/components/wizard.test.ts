@@ -4,7 +4,7 @@ import { nameIn } from '../../src/pages/welcome/release-file.ts'
 import { evictions, hasContent, outageOf } from '../../src/pages/plan/plan-facts.ts'
 import { differences, outlineOf } from '../../src/approval/outline.ts'
 import { findingsBySection } from '../../src/pages/preflight/sections.ts'
-import { keyOf, patchOf, unblocksOf } from '../../src/unblock/options.ts'
+import { keyOf, millisecondsOf, patchOf, timeoutOf, unblocksOf } from '../../src/unblock/options.ts'
 import { changedReport, reports } from '../documents/checks.ts'
 import { manyHops, releases } from '../documents/cluster.ts'
 
@@ -63,9 +63,18 @@ test('a pod that nothing recreates has a waiver; a PodDisruptionBudget has the p
 test('a change of an upgrade keeps its other waivers and pools', () => {
   const waiver = { check: 'SwapOn', reason: 'known' }
   const spec = { target: {}, waivers: [waiver], pools: [{ name: 'gpu', nodeSelector: { a: 'b' }, drain: { timeout: '4h' } }] }
-  expect(patchOf({ kind: 'waive', check: 'UnmanagedPod', object: 'Pod shop/debug', pod: 'shop/debug' }, spec, 'default', 'a test')).toEqual({
+  const waive = { kind: 'waive', check: 'UnmanagedPod', object: 'Pod shop/debug', pod: 'shop/debug' } as const
+  expect(patchOf({ unblock: waive, pool: 'default', reason: 'a test', timeout: '15m' }, spec)).toEqual({
     waivers: [waiver, { check: 'UnmanagedPod', object: 'Pod shop/debug', reason: 'a test' }],
   })
-  expect(patchOf({ kind: 'Delete' }, spec, 'gpu', '')).toEqual({ pools: [{ name: 'gpu', nodeSelector: { a: 'b' }, drain: { timeout: '4h', onBlocked: 'Delete' } }] })
-  expect(patchOf({ kind: 'Skip' }, spec, 'default', '')).toEqual({ pools: [...spec.pools, { name: 'default', drain: { onBlocked: 'Skip' } }] })
+  const policy = (kind: 'Skip' | 'Delete', pool: string, timeout: string) => patchOf({ unblock: { kind }, pool, reason: '', timeout }, spec)
+  expect(policy('Delete', 'gpu', '4h')).toEqual({ pools: [{ name: 'gpu', nodeSelector: { a: 'b' }, drain: { timeout: '4h', onBlocked: 'Delete' } }] })
+  expect(policy('Delete', 'gpu', '1m')).toEqual({ pools: [{ name: 'gpu', nodeSelector: { a: 'b' }, drain: { timeout: '1m', onBlocked: 'Delete' } }] })
+  expect(policy('Skip', 'default', '15m')).toEqual({ pools: [...spec.pools, { name: 'default', drain: { onBlocked: 'Skip' } }] })
+})
+
+test('the timeout of a drain is that of its pool', () => {
+  const spec = { target: {}, pools: [{ name: 'gpu', drain: { timeout: '1h30m0s' } }] }
+  expect([timeoutOf(spec, 'gpu'), timeoutOf(spec, 'default')]).toEqual(['1h30m', '15m'])
+  expect(['1h30m', '90s', '1.5m', '500ms', '15', '', 'm', '1m x', '-1m'].map(millisecondsOf)).toEqual([5_400_000, 90_000, 90_000, 500, ...Array<undefined>(5).fill(undefined)])
 })
