@@ -42,7 +42,7 @@ E2E_ADOPTION_RUN ?= ^TestAdoption
 E2E_COMPONENTS_RUN ?= ^TestComponents$$
 E2E_COMPONENTS_FULL_RUN ?= ^TestComponents
 E2E_SERVE_RUN ?= ^(TestTheJudgeSeesLies|TestServeOutage)$$
-E2E_SERVE_FULL_RUN ?= ^(TestTheJudgeSeesLies|TestServeOutage|TestServeSteers)$$
+E2E_SERVE_FULL_RUN ?= ^(TestTheJudgeSeesLies|TestServe.*)$$
 
 # The targets of `make ci`, in order.
 CI := verify-tidy verify-generate language lint site verify-arm64 test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade e2e-hosts
@@ -285,7 +285,7 @@ release-artifacts: export VERSION = $(RELEASE_VERSION)
 release-artifacts: export COMMIT := $(COMMIT)
 release-artifacts: export SOURCE_DATE_EPOCH = $(shell git show --no-patch --format=%ct HEAD)
 release-artifacts: export SOURCE_DATE = $(shell TZ=UTC git show --no-patch --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD)
-release-artifacts:
+release-artifacts: web
 	rm -rf bin/release bin/release-images
 	GOFLAGS="$${GOFLAGS:-} -buildvcs=false" $(MAKE) --no-print-directory images IMAGES_DIR=bin/release-images VERSION=$(RELEASE_VERSION) \
 		ARCHS="$(patsubst linux/%,%,$(filter linux/%,$(RELEASE_PLATFORMS)))"

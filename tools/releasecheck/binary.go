@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,6 +41,9 @@ func checkBinary(p product, content []byte) (*debug.BuildInfo, error) {
 		if settings[key] != want {
 			return nil, fmt.Errorf("it was built with %s=%s, want %s", key, settings[key], want)
 		}
+	}
+	if p.name == cli && !slices.Contains(strings.Split(settings["-tags"], ","), "web") {
+		return nil, errors.New("it was built without the pages of refit serve: the tag web is missing")
 	}
 	return info, nil
 }

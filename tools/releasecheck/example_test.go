@@ -84,11 +84,18 @@ func newExample(t *testing.T) string {
 // build compiles the example for a platform.
 func build(t *testing.T, source, to string, p product, flags ...string) {
 	t.Helper()
-	arguments := append([]string{"build", "-buildvcs=false", "-ldflags=-X main.name=" + p.name, "-o", to}, flags...)
-	if (p.platform == platform{runtime.GOOS, runtime.GOARCH}) {
-		arguments = append(arguments, "-tags=host")
+	arguments := []string{"build", "-buildvcs=false", "-ldflags=-X main.name=" + p.name, "-o", to}
+	var tags []string
+	if p.name == cli {
+		tags = append(tags, "web")
 	}
-	run(t, source, []string{"GOOS=" + p.os, "GOARCH=" + p.arch, "CGO_ENABLED=0", "GOFLAGS=-mod=mod"}, "go", append(arguments, ".")...)
+	if (p.platform == platform{runtime.GOOS, runtime.GOARCH}) {
+		tags = append(tags, "host")
+	}
+	if len(tags) > 0 {
+		arguments = append(arguments, "-tags="+strings.Join(tags, ","))
+	}
+	run(t, source, []string{"GOOS=" + p.os, "GOARCH=" + p.arch, "CGO_ENABLED=0", "GOFLAGS=-mod=mod"}, "go", append(append(arguments, flags...), ".")...)
 }
 
 // pack returns an archive with a binary and other files.

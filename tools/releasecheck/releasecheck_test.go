@@ -149,6 +149,11 @@ func TestABinaryThatWasBuiltOtherwiseIsReported(t *testing.T) {
 	if _, err := checkBinary(other, read(t, trimmed)); err == nil || !strings.Contains(err.Error(), "it is for the machine") {
 		t.Errorf("another machine: %v", err)
 	}
+	bare := filepath.Join(source, "bare")
+	build(t, source, bare, product{"refit-agent", host.platform}, "-trimpath")
+	if _, err := checkBinary(host, read(t, bare)); err == nil || !strings.Contains(err.Error(), "without the pages") {
+		t.Errorf("without the pages: %v", err)
+	}
 	for _, name := range []string{cli, "refit-agent"} {
 		p := product{name, host.platform}
 		build(t, source, trimmed, p, "-trimpath")
