@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,8 +25,14 @@ const (
 )
 
 // start runs `refit serve` on a node as docs/serve.md describes, with the files of examples/serve,
-// and returns its URL.
+// and returns its URL. Its kubeconfig names the endpoint of the cluster.
 func start(t *testing.T, s *bed.Site, n *cluster.Node) string {
+	t.Helper()
+	return startAt(t, s, n, s.Endpoint())
+}
+
+// startAt runs it with a kubeconfig that names another API server.
+func startAt(t *testing.T, s *bed.Site, n *cluster.Node, server string) string {
 	t.Helper()
 	ctx := t.Context()
 	bed.Must(t, n.CopyTo(ctx, bed.BuildPages(t), "/usr/local/bin/refit"))
@@ -46,7 +53,7 @@ func start(t *testing.T, s *bed.Site, n *cluster.Node) string {
 	run("systemd-sysusers")
 	bed.Must(t, bed.WriteOn(ctx, n, directory+"/env", "ALLOWED_HOST="+n.Address().String()+"\n"))
 	run("install", "--directory", "--mode=0750", "--owner=root", "--group="+unit, directory)
-	run("kubectl", "config", config, "set-cluster", "serve", "--server=https://"+s.Endpoint(), "--certificate-authority=/etc/kubernetes/pki/ca.crt", "--embed-certs")
+	run("kubectl", "config", config, "set-cluster", "serve", "--server=https://"+server, "--certificate-authority=/etc/kubernetes/pki/ca.crt", "--embed-certs")
 	run("kubectl", "config", config, "set-credentials", unit, "--token="+token)
 	run("kubectl", "config", config, "set-context", "serve", "--cluster=serve", "--user="+unit)
 	run("kubectl", "config", config, "use-context", "serve")
@@ -81,4 +88,55 @@ func tokenOf(t *testing.T, s *bed.Site) (token string) {
 		return err
 	}))
 	return token
+}
+
+// blocked are rules that refuse everything that leaves the testbed, and count what the server sends.
+const blocked = `table inet blocked {
+	chain output {
+		type filter hook output priority 0;
+		ip daddr != { 10.0.0.0/8, 127.0.0.0/8 } meta skuid ` + unit + ` counter reject
+		ip daddr != { 10.0.0.0/8, 127.0.0.0/8 } reject
+	}
+}
+`
+
+// blockOutgoing refuses all connections of a node to other networks, and fails at the end if the
+// server has tried one.
+func blockOutgoing(t *testing.T, n *cluster.Node) {
+	t.Helper()
+	ctx := t.Context()
+	bed.Must(t, bed.WriteOn(ctx, n, "/root/blocked.nft", blocked))
+	_, err := n.Exec(ctx, "nft", "--file", "/root/blocked.nft")
+	bed.Must(t, err)
+	t.Cleanup(func() {
+		raw, err := n.Exec(context.WithoutCancel(ctx), "nft", "--json", "list", "table", "inet", "blocked")
+		bed.Must(t, err)
+		var table struct {
+			NFTables []struct {
+				Rule struct {
+					Expr []struct {
+						Counter *struct {
+							Packets int `json:"packets"`
+						} `json:"counter"`
+					} `json:"expr"`
+				} `json:"rule"`
+			} `json:"nftables"`
+		}
+		bed.Must(t, json.Unmarshal(raw, &table))
+		counters := 0
+		for _, object := range table.NFTables {
+			for _, e := range object.Rule.Expr {
+				if e.Counter != nil {
+					counters++
+					bed.Show(t, "serve_packets_to_other_networks", float64(e.Counter.Packets), "packets")
+					if e.Counter.Packets > 0 {
+						t.Error("the server has sent packets to other networks")
+					}
+				}
+			}
+		}
+		if counters != 1 {
+			t.Errorf("%d rules count packets, want 1", counters)
+		}
+	})
 }

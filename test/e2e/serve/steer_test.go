@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 	"github.com/refit-dev/refit/test/testbed/versions"
@@ -39,24 +41,52 @@ func TestServeSteers(t *testing.T) {
 	s := bed.NewSite(t, cluster.Spec{Name: "steer", Kubernetes: bed.Older, Workers: 1}, false)
 	s.Install(t)
 	s.CreateRelease(t, bed.Newer)
-	_, err := s.Kubectl(t.Context(), strings.NewReader(never), "apply", "--filename=-")
-	bed.Must(t, err)
-	_, err = s.Kubectl(t.Context(), nil, "--namespace=shop", "rollout", "status", "deployment/never", "--timeout=3m")
-	bed.Must(t, err)
+	blockDrains(t, s)
 	url, worker := start(t, s, s.First(cluster.RoleControlPlane)), s.First(cluster.RoleWorker)
 	control := httptest.NewServer(faults(t, s, worker))
 	t.Cleanup(control.Close)
 
-	web, err := filepath.Abs("../../../web")
-	bed.Must(t, err)
-	cmd := exec.CommandContext(t.Context(), filepath.Join(web, "node_modules/.bin/playwright"), "test", "--config", "playwright.steer.config.ts")
-	cmd.Dir, cmd.Stdout, cmd.Stderr = web, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	cmd.Env = append(os.Environ(),
-		"REFIT_URL="+url, "REFIT_TOKEN="+approver(t, s), "REFIT_VERSION="+bed.Newer, "REFIT_WORKER="+worker.Name(), "REFIT_CONTROL="+control.URL)
-	bed.Must(t, cmd.Run())
+	steer(t, "steer", "REFIT_URL="+url, "REFIT_TOKEN="+approver(t, s), "REFIT_WORKER="+worker.Name(), "REFIT_CONTROL="+control.URL)
 	succeeds(t, s)
 	s.NoCordonLeft(t)
+}
+
+// TestServeStops pauses, resumes and aborts an upgrade in each of its stages on its page. The drain
+// of the worker is blocked meanwhile.
+func TestServeStops(t *testing.T) {
+	s := bed.NewSite(t, cluster.Spec{Name: "stops", Kubernetes: bed.Older, Workers: 1}, false)
+	s.Install(t)
+	s.CreateRelease(t, bed.Newer)
+	blockDrains(t, s)
+	url := start(t, s, s.First(cluster.RoleControlPlane))
+	steer(t, "stages", "REFIT_URL="+url, "REFIT_TOKEN="+approver(t, s), "REFIT_WORKER="+s.First(cluster.RoleWorker).Name())
+	s.NoCordonLeft(t)
+	phases, err := s.Kubectl(t.Context(), nil, "get", "clusterupgrades", "--output=jsonpath={.items[*].status.phase}")
+	bed.Must(t, err)
+	if got := strings.Fields(string(phases)); len(got) != 5 || slices.ContainsFunc(got, func(phase string) bool { return phase != string(refitv1alpha1.PhaseAborted) }) {
+		t.Errorf("the phases of the upgrades are %v", got)
+	}
+}
+
+// blockDrains runs a pod that no drain may evict.
+func blockDrains(t *testing.T, s *bed.Site) {
+	t.Helper()
+	_, err := s.Kubectl(t.Context(), strings.NewReader(never), "apply", "--filename=-")
+	bed.Must(t, err)
+	_, err = s.Kubectl(t.Context(), nil, "--namespace=shop", "rollout", "status", "deployment/never", "--timeout=3m")
+	bed.Must(t, err)
+}
+
+// steer runs the Playwright tests of a configuration in web/ to their end.
+func steer(t *testing.T, config string, env ...string) {
+	t.Helper()
+	web, err := filepath.Abs("../../../web")
+	bed.Must(t, err)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(web, "node_modules/.bin/playwright"), "test", "--config", "playwright."+config+".config.ts")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = web, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.Env = append(append(os.Environ(), "REFIT_VERSION="+bed.Newer), env...)
+	bed.Must(t, cmd.Run())
 }
 
 // faults changes the worker when the browser asks for it.

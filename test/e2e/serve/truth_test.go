@@ -51,12 +51,16 @@ func observe(t *testing.T, s *bed.Site) *truth {
 	config, err := s.RESTConfig()
 	bed.Must(t, err)
 	config.QPS, config.Burst, config.Timeout = 100, 100, answerTimeout
+	configs := []*rest.Config{config}
 	// The load balancer of the endpoint notices an API server that is back later than the server,
-	// which also connects to it directly.
-	direct := rest.CopyConfig(config)
-	direct.Host = "https://" + net.JoinHostPort(s.First(cluster.RoleControlPlane).Address().String(), "6443")
+	// which also connects to each of them directly.
+	for _, n := range s.OfRole(cluster.RoleControlPlane) {
+		direct := rest.CopyConfig(config)
+		direct.Host = "https://" + apiServerOn(n)
+		configs = append(configs, direct)
+	}
 	var clients []dynamic.Interface
-	for _, c := range []*rest.Config{config, direct} {
+	for _, c := range configs {
 		client, err := dynamic.NewForConfig(c)
 		bed.Must(t, err)
 		clients = append(clients, client)
@@ -76,6 +80,9 @@ func observe(t *testing.T, s *bed.Site) *truth {
 	t.Cleanup(func() { cancel(); <-o.ended })
 	return o
 }
+
+// apiServerOn returns the address of the API server on a node.
+func apiServerOn(n *cluster.Node) string { return net.JoinHostPort(n.Address().String(), "6443") }
 
 // takeAny returns the sample of a client with an answer, if there is one.
 func takeAny(ctx context.Context, clients []dynamic.Interface) sample {

@@ -1,4 +1,5 @@
 import { expect, test, type Page } from '@playwright/test'
+import { signIn, startWithWaiver } from './waive.ts'
 
 const { REFIT_TOKEN = '', REFIT_VERSION = '', REFIT_WORKER = '', REFIT_CONTROL = '' } = process.env
 const minutes = 60_000
@@ -11,10 +12,8 @@ async function control(change: string) {
 }
 
 test('an upgrade is started with a waiver, unblocked, paused, approved again, and retried after a failure', async ({ page }) => {
-  await page.goto('/')
-  await page.getByRole('textbox', { name: 'Token' }).fill(REFIT_TOKEN)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await startWithWaiver(page)
+  await signIn(page, REFIT_TOKEN)
+  await startWithWaiver(page, REFIT_VERSION)
 
   await unblockable(page)
   await page.getByRole('button', { name: 'Pause', exact: true }).click()
@@ -24,11 +23,14 @@ test('an upgrade is started with a waiver, unblocked, paused, approved again, an
 
   await page.getByRole('button', { name: `Let the drain of ${REFIT_WORKER} continue` }).click()
   await page.getByRole('radio', { name: 'Delete the pods that block' }).check()
+  await page.getByRole('textbox', { name: 'When a drain has taken' }).fill('1m')
+  await expect(page.getByText(`It applies to ${REFIT_WORKER} as soon as the plan is approved.`)).toBeVisible({ timeout: 2 * minutes })
   await page.getByRole('button', { name: 'Change the upgrade' }).click()
   const approve = page.getByRole('button', { name: 'Approve this plan' })
   await expect(approve).toBeVisible({ timeout: 2 * minutes })
   await control('break') // before the plan goes on
   await approve.click()
+  await expect(page.locator('.refit-phase')).not.toHaveText('Awaiting approval', { timeout: 2 * minutes })
 
   await page.goto(`/nodes/${REFIT_WORKER}`)
   await expect(page.getByRole('region', { name: 'Log (its end)' })).toContainText('pod-infra-container-image', patient)
@@ -37,22 +39,6 @@ test('an upgrade is started with a waiver, unblocked, paused, approved again, an
   await page.getByRole('button', { name: 'Retry', exact: true }).click()
   await expect(page.locator('.refit-phase')).toHaveText('Succeeded', patient)
 })
-
-/** Goes through the wizard, and waives the PodDisruptionBudget that allows no disruption. */
-async function startWithWaiver(page: Page) {
-  await page.getByRole('link', { name: 'Prepare an upgrade' }).click()
-  await page.getByRole('radio', { name: REFIT_VERSION }).click()
-  await page.getByRole('button', { name: 'Next: configuration' }).click()
-  await page.getByRole('button', { name: 'Check the cluster' }).click()
-  await page.getByRole('button', { name: 'Waive BudgetNeverAllows: PodDisruptionBudget shop/never' }).click({ timeout: 2 * minutes })
-  await page.getByRole('textbox', { name: 'Reason' }).fill('the shop is closed at night')
-  await page.getByRole('button', { name: 'Waive and check again' }).click()
-  const plan = page.getByRole('button', { name: 'Next: plan' })
-  await expect(plan).toBeEnabled({ timeout: 2 * minutes })
-  await plan.click()
-  await page.getByRole('button', { name: `Start the upgrade to ${REFIT_VERSION}` }).click()
-  await expect(page).toHaveURL(/\/operations\//, { timeout: 2 * minutes })
-}
 
 /** Waits until the page offers to let the drain continue, and names the pod that blocks. */
 async function unblockable(page: Page) {
