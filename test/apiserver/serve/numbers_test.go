@@ -87,7 +87,7 @@ var started = regexp.MustCompile(`at (https://\S+)/#code=(\S+)`)
 // start starts `refit serve` and signs in with its one-time code.
 func (c *cluster) start(t *testing.T) *program {
 	t.Helper()
-	path := build(t, "../../..")
+	path := build(t, "../../..", released...)
 	cmd := exec.CommandContext(t.Context(), path, "serve", "--listen", "127.0.0.1:0", "--state-dir", t.TempDir(), "--agent-socket", filepath.Join(t.TempDir(), "none"),
 		"--kubeconfig", c.Kubeconfig(t, c.RESTConfig()))
 	cmd.Stderr = os.Stderr
@@ -112,6 +112,9 @@ func (c *cluster) start(t *testing.T) *program {
 	p.session = p.signIn(t, api.SignIn{Code: match[2]})
 	return p
 }
+
+// released are the flags of the Makefile.
+var released = []string{"-trimpath", "-ldflags", "-s -w"}
 
 // build builds the command of a checkout, and returns its path.
 func build(t *testing.T, checkout string, flags ...string) string {
@@ -140,20 +143,34 @@ func (p *program) complete(t *testing.T, nodes int) {
 	}
 }
 
-// memory returns the largest resident memory of a while, in MiB.
-func (p *program) memory(t *testing.T) float64 {
+// memory returns the largest memory of a while, in MiB: its own, and with the pages of the binary,
+// which the kernel maps from the file and drops if it needs the space.
+func (p *program) memory(t *testing.T) (own, all float64) {
 	t.Helper()
-	var largest float64
 	for range 15 { // the server saves its state meanwhile
 		time.Sleep(time.Second)
 		content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
 		must(t, err)
-		match := regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB$`).FindSubmatch(content)
-		kib, err := strconv.ParseFloat(string(match[1]), 64)
-		must(t, err)
-		largest = max(largest, kib/1024)
+		sizes := map[string]float64{}
+		for _, match := range regexp.MustCompile(`(?m)^(VmRSS|RssFile):\s+(\d+) kB$`).FindAllStringSubmatch(string(content), -1) {
+			kib, err := strconv.ParseFloat(match[2], 64)
+			must(t, err)
+			sizes[match[1]] = kib / 1024
+		}
+		own, all = max(own, sizes["VmRSS"]-sizes["RssFile"]), max(all, sizes["VmRSS"])
 	}
-	return largest
+	return own, all
+}
+
+// measureMemory measures the server alone and with its streams.
+func (p *program) measureMemory(t *testing.T, name string, limit float64) {
+	t.Helper()
+	alone, all := p.memory(t)
+	measured(t, "memory_"+name, alone, limit, "MiB")
+	must(t, figure.Print("serve_rss_"+name, math.Round(all*10)/10, "MiB"))
+	p.connectAll(t)
+	with, _ := p.memory(t)
+	measured(t, "memory_"+name+"_200_streams", with-alone, moreMemory, "MiB")
 }
 
 // connect opens a stream and returns the time until its first event. The stream stays open.
@@ -250,10 +267,7 @@ func TestNumbersOfASmallCluster(t *testing.T) {
 	}
 	p := c.start(t)
 	p.complete(t, 3)
-	alone := p.memory(t)
-	measured(t, "rss_small", alone, smallMemory, "MiB")
-	p.connectAll(t)
-	measured(t, "rss_200_streams", p.memory(t)-alone, moreMemory, "MiB")
+	p.measureMemory(t, "small", smallMemory)
 	measured(t, "first_event_p99", milliseconds(p99(p.firstEvents(t))), milliseconds(firstEvent), "ms")
 	measured(t, "change_event_p99", milliseconds(p99(c.changed(t, p, "worker-1"))), milliseconds(changeEvent), "ms")
 }
@@ -281,10 +295,7 @@ func TestNumbersOfALargeCluster(t *testing.T) {
 	must(t, group.Wait())
 	p := c.start(t)
 	p.complete(t, manyNodes)
-	alone := p.memory(t)
-	measured(t, "rss_5000_nodes", alone, largeMemory, "MiB")
-	p.connectAll(t)
-	measured(t, "rss_5000_nodes_200_streams", p.memory(t)-alone, moreMemory, "MiB")
+	p.measureMemory(t, "5000_nodes", largeMemory)
 	measured(t, "first_event_5000_nodes_p99", milliseconds(p99(p.firstEvents(t))), milliseconds(firstEvent), "ms")
 	measured(t, "change_event_5000_nodes_p99", milliseconds(p99(c.changed(t, p, wanted.Nodes[manyNodes-1].Name))), milliseconds(changeEvent), "ms")
 }
@@ -314,7 +325,7 @@ func TestGrowthOfTheCommand(t *testing.T) {
 			t.Log("without the pages: run `make web`")
 			continue
 		}
-		info, err := os.Stat(build(t, b.checkout, "-trimpath", "-tags", b.tags, "-ldflags", "-s -w")) // as the Makefile does
+		info, err := os.Stat(build(t, b.checkout, slices.Concat(released, []string{"-tags", b.tags})...))
 		must(t, err)
 		sizes[name] = float64(info.Size()) / mebibyte
 	}
