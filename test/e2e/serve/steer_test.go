@@ -52,7 +52,7 @@ func TestServeSteers(t *testing.T) {
 }
 
 // TestServeStops pauses, resumes and aborts an upgrade in each of its stages on its page. The drain
-// of the worker is blocked meanwhile.
+// of the worker is blocked meanwhile. Support bundles of the cluster have what is left of it.
 func TestServeStops(t *testing.T) {
 	s := bed.NewSite(t, cluster.Spec{Name: "stops", Kubernetes: bed.Older, Workers: 1}, false)
 	s.Install(t)
@@ -66,6 +66,7 @@ func TestServeStops(t *testing.T) {
 	if got := strings.Fields(string(phases)); len(got) != 5 || slices.ContainsFunc(got, func(phase string) bool { return phase != string(refitv1alpha1.PhaseAborted) }) {
 		t.Errorf("the phases of the upgrades are %v", got)
 	}
+	bundles(t, s, s.First(cluster.RoleWorker))
 }
 
 // blockDrains runs a pod that no drain may evict.
