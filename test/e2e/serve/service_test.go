@@ -90,7 +90,7 @@ func tokenOf(t *testing.T, s *bed.Site) (token string) {
 	return token
 }
 
-// blocked are rules that refuse everything that leaves the testbed, and count what the server sends.
+// blocked are rules that refuse what leaves the testbed, and count what the server sends there.
 const blocked = `table inet blocked {
 	chain output {
 		type filter hook output priority 0;
