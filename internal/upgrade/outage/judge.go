@@ -101,8 +101,9 @@ func (j judgment) afterFailure(in *Input) judgment {
 }
 
 // afterStep judges a host that is at no step that could interrupt its API server. It may have just
-// ended one.
+// ended one. The outage may have begun with a step before that one.
 func (j judgment) afterStep(in *Input) judgment {
+	var last time.Time
 	for _, i := range j.steps {
 		wait := settling
 		if i.undo {
@@ -110,9 +111,13 @@ func (j judgment) afterStep(in *Input) judgment {
 		}
 		step, _ := node.StepOf(i.step)
 		ago := in.Now.Sub(i.end)
-		if step.API == node.InterruptsNothing || i.end.IsZero() || ago > wait || in.Since.Add(clockSkew).Before(i.start) || in.Since.After(i.end.Add(wait)) {
+		if step.API == node.InterruptsNothing || i.end.IsZero() || ago > wait || in.Since.Add(clockSkew).Before(j.interruption(i.start, in.Now)) || in.Since.After(i.end.Add(wait)) {
 			continue
 		}
+		if i.end.Before(last) {
+			continue
+		}
+		last = i.end
 		ended := "finished"
 		if i.undo {
 			ended = "undid"
@@ -143,8 +148,10 @@ func (j judgment) limit(step *node.Step) time.Time {
 
 // began is when the interruption began: with the step in progress, or with one right before it that
 // interrupts the API server, too.
-func (j judgment) began(now time.Time) time.Time {
-	began := j.since
+func (j judgment) began(now time.Time) time.Time { return j.interruption(j.since, now) }
+
+// interruption is when the interruption began that a step continues.
+func (j judgment) interruption(began, now time.Time) time.Time {
 	for again := true; again; {
 		again = false
 		for _, i := range j.steps {

@@ -63,6 +63,18 @@ func agent(step string, start int) *cliv1alpha1.HostStatus {
 	}
 }
 
+// finished is the report of an agent between two steps: the outage began with swap-etcd, which ended
+// at a time, and swap-apiserver started and ended then.
+func finished(etcd, started, ended int) *cliv1alpha1.HostStatus {
+	a := agent(node.StepAPIServer, started)
+	a.Step = nil
+	a.Steps = []cliv1alpha1.HostStep{
+		{Name: node.StepAPIServer, State: "Done", StartTime: after(started), CompletionTime: after(ended)},
+		{Name: node.StepEtcd, State: "Done", StartTime: after(-1), CompletionTime: after(etcd)},
+	}
+	return a
+}
+
 type situation struct {
 	name    string
 	in      func() *outage.Input
@@ -96,6 +108,14 @@ var situations = []situation{
 		in.Agent.ObservedAt = after(39)
 		in.Agent.Steps = append([]cliv1alpha1.HostStep{{Name: node.StepEtcd, State: "Done", StartTime: after(-1), CompletionTime: after(27)}}, in.Agent.Steps...)
 	}), cliv1alpha1.OutageStep, cliv1alpha1.SourceAgent, "Expected: cp-1 is at swap-apiserver for 0:12"},
+	{"swap-apiserver finished last", with(single(), func(in *outage.Input) {
+		in.Now, in.Agent = after(35), finished(27, 27, 33)
+		in.Agent.ObservedAt = after(34)
+	}), cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "cp-1 finished swap-apiserver 0:02 ago"},
+	{"swap-etcd, with which the outage began, finished long ago", with(single(), func(in *outage.Input) {
+		in.Now, in.Agent = after(80), finished(27, 28, 75)
+		in.Agent.ObservedAt = after(79)
+	}), cliv1alpha1.OutageUnknown, cliv1alpha1.SourceAgent, "cp-1 finished swap-apiserver 0:05 ago"},
 	{"the agent undoes the API server", with(single(), func(in *outage.Input) {
 		in.Agent = agent(node.StepAPIServer, -2)
 		in.Agent.Phase, in.Agent.Step.Undo, in.Agent.Step.RollsBackAt = string(refitv1alpha1.NodeRollingBack), true, time.Time{}
