@@ -20,6 +20,8 @@ import (
 var bodies = map[string]func() any{
 	"POST /api/v1alpha1/checks":                    func() any { return &api.ClusterUpgradeSpec{} },
 	"POST /api/v1alpha1/operations":                func() any { return &api.OperationStart{} },
+	"PUT /api/v1alpha1/config":                     func() any { return &api.ConfigAnswers{} },
+	"POST /api/v1alpha1/config/render":             func() any { return &api.ConfigAnswers{} },
 	"PATCH /api/v1alpha1/operations/{name}":        func() any { return &api.OperationPatch{} },
 	"POST /api/v1alpha1/operations/{name}/approve": func() any { return &api.Approval{} },
 }

@@ -11,6 +11,8 @@ import (
 	openapi "github.com/refit-dev/refit/api"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/server/access"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/form"
 )
 
 // permission is what a route requires.
@@ -41,6 +43,11 @@ var (
 	start        = refit("create", "clusterupgrades")
 	approve      = refit("approve", "clusterupgrades")
 	addRelease   = refit("create", "clusterreleases")
+
+	changeComponents  = refit("patch", "components")
+	approveComponents = refit("approve", "components")
+	readAnswers       = access.Attributes{Verb: "get", Resource: "secrets", Namespace: cluster.ComponentsNamespace, Name: form.SecretName}
+	writeAnswers      = access.Attributes{Verb: "update", Resource: "secrets", Namespace: cluster.ComponentsNamespace, Name: form.SecretName}
 
 	readAll = []access.Attributes{readUpgrades, readOrders, readReports, readReleases, readNodes}
 )
@@ -81,6 +88,12 @@ var permissions = table{
 	"CreateSupportBundle":  {needs: readAll, writes: true},
 	"GetSupportBundle":     {needs: readAll},
 	"GetSupportBundleFile": {needs: readAll, audited: true},
+
+	// Most ClusterReleases have no form. If there is one, the API server decides who may read the
+	// answers.
+	"GetConfig":    {needs: []access.Attributes{readReleases}},
+	"RenderConfig": {needs: []access.Attributes{readReleases}},
+	"PutConfig":    {needs: []access.Attributes{readReleases, changeComponents, approveComponents, readAnswers, writeAnswers}, writes: true},
 
 	"PutRelease":       {needs: []access.Attributes{addRelease, readReleases}, writes: true},
 	"StartOperation":   {needs: append([]access.Attributes{start}, readAll...), writes: true},

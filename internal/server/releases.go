@@ -38,7 +38,7 @@ func (s *Server) PutRelease(ctx context.Context, r api.PutReleaseRequestObject) 
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
 	c := callerOf(ctx)
-	signed, trust, err := s.openRelease(ctx, c.Principal, &spec)
+	signed, _, trust, err := s.openRelease(ctx, c.Principal, &spec)
 	if err != nil {
 		return nil, err
 	}
@@ -101,31 +101,31 @@ func readRelease(content []byte, name string) (spec refitv1alpha1.ClusterRelease
 // them, and completes the spec. The hosts verify it again.
 func (s *Server) openRelease(
 	ctx context.Context, p access.Principal, spec *refitv1alpha1.ClusterReleaseSpec,
-) (signed artifact.Release, trust string, err error) {
+) (signed artifact.Release, components artifact.Components, trust string, err error) {
 	keys, err := s.hostKeys(ctx, p)
 	switch {
 	case err != nil:
-		return signed, "", err
+		return signed, components, "", err
 	case len(keys) == 0:
 		trust = cliv1alpha1.TrustUnverified
 		if signed, err = artifact.Unverified(spec.Envelope); err == nil && spec.Components != nil {
-			_, err = artifact.UnverifiedComponents(spec.Components, signed.Digest)
+			components, err = artifact.UnverifiedComponents(spec.Components, signed.Digest)
 		}
 	default:
 		trust = cliv1alpha1.TrustVerified
 		if signed, err = artifact.Verify(spec.Envelope, keys); err == nil && spec.Components != nil {
-			_, err = artifact.VerifyComponents(spec.Components, signed.Digest, keys)
+			components, err = artifact.VerifyComponents(spec.Components, signed.Digest, keys)
 		}
 	}
 	if err != nil {
-		return signed, "", problem.Newf(http.StatusUnprocessableEntity, problem.BadSignature, "%s.", sentence(err)).
+		return signed, components, "", problem.Newf(http.StatusUnprocessableEntity, problem.BadSignature, "%s.", sentence(err)).
 			With("Sign the ClusterRelease with a key that the hosts accept: `refit release sign FILE --key KEY`")
 	}
 	if spec.Kubernetes != "" && spec.Kubernetes != signed.Payload.Kubernetes {
-		return signed, "", invalidField("#/spec/kubernetes", fmt.Sprintf("is %q, but the signed content has %q", spec.Kubernetes, signed.Payload.Kubernetes))
+		return signed, components, "", invalidField("#/spec/kubernetes", fmt.Sprintf("is %q, but the signed content has %q", spec.Kubernetes, signed.Payload.Kubernetes))
 	}
 	spec.Kubernetes = signed.Payload.Kubernetes
-	return signed, trust, nil
+	return signed, components, trust, nil
 }
 
 // hostKeys returns the keys that the hosts accept, none if the caller may not read them.

@@ -95,6 +95,7 @@ type Server struct {
 	collect   CollectBundle
 	bundles   *bundles.Registry
 	starts    keyLocks
+	forms     *forms
 	audit     *audit.Log
 	file      *lastknown.File
 	handler   http.Handler
@@ -129,7 +130,7 @@ func New(options Options) (*Server, error) {
 		documents: &documents{cluster: options.Cluster.Name, command: options.Cluster.Command, now: options.Cluster.Now, local: local},
 		requests:  protect.NewLimits(requestsPerSecond, requestsAtOnce), signIns: protect.NewLimits(signInsPerMinute/60.0, signInsPerMinute),
 		ending: make(chan struct{}), saveNow: make(chan struct{}, 1), reviewInterval: reviewInterval,
-		observe: observeCluster, checks: checks.New(options.Cluster.Now), starts: keyLocks{held: map[string]chan struct{}{}},
+		observe: observeCluster, checks: checks.New(options.Cluster.Now), starts: keyLocks{held: map[string]chan struct{}{}}, forms: newForms(),
 	}
 	if options.Observe != nil {
 		s.observe = options.Observe
@@ -199,7 +200,7 @@ func badRequest(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case is && missing.ParamName == "If-Match":
 		p = problem.New(http.StatusPreconditionRequired, problem.PreconditionRequired, "The request does not name what the caller has read.").
-			With("Read the upgrade, and set the header If-Match to its ETag")
+			With("Read it, and set the header If-Match to its ETag")
 	case p.Code == problem.Internal:
 		p = problem.Newf(http.StatusBadRequest, problem.BadRequest, "The request does not match the API: %s.", err).With("GET /openapi.yaml describes the API")
 	}

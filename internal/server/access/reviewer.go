@@ -27,6 +27,9 @@ func (a Attributes) String() string {
 	if a.Group != "" {
 		resource += "." + a.Group
 	}
+	if a.Name != "" {
+		resource += " " + a.Namespace + "/" + a.Name
+	}
 	return a.Verb + " " + resource
 }
 

@@ -42,6 +42,7 @@ var shared = []any{
 	cliv1alpha1.Report{},
 	cliv1alpha1.BundlePart{},
 	refitv1alpha1.ClusterUpgradeSpec{},
+	refitv1alpha1.ComponentForm{},
 }
 
 // specs are the names of schemas whose types have names that documents of the CLI have as well.
@@ -177,6 +178,8 @@ func shapeOf(t reflect.Type) string {
 		return "integer int32"
 	case t.Kind() == reflect.Map:
 		return "object"
+	case t.Kind() == reflect.Interface:
+		return "" // any value
 	case t.Kind() == reflect.Int:
 		return "integer"
 	case t.Kind() == reflect.Bool:

@@ -24,16 +24,16 @@ import (
 
 // Defines values for AddedReleaseTrust.
 const (
-	Unverified AddedReleaseTrust = "Unverified"
-	Verified   AddedReleaseTrust = "Verified"
+	AddedReleaseTrustUnverified AddedReleaseTrust = "Unverified"
+	AddedReleaseTrustVerified   AddedReleaseTrust = "Verified"
 )
 
 // Valid indicates whether the value is a known member of the AddedReleaseTrust enum.
 func (e AddedReleaseTrust) Valid() bool {
 	switch e {
-	case Unverified:
+	case AddedReleaseTrustUnverified:
 		return true
-	case Verified:
+	case AddedReleaseTrustVerified:
 		return true
 	default:
 		return false
@@ -55,6 +55,24 @@ func (e CheckState) Valid() bool {
 	case Failed:
 		return true
 	case Running:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ConfigTrust.
+const (
+	ConfigTrustUnverified ConfigTrust = "Unverified"
+	ConfigTrustVerified   ConfigTrust = "Verified"
+)
+
+// Valid indicates whether the value is a known member of the ConfigTrust enum.
+func (e ConfigTrust) Valid() bool {
+	switch e {
+	case ConfigTrustUnverified:
+		return true
+	case ConfigTrustVerified:
 		return true
 	default:
 		return false
@@ -150,6 +168,9 @@ type AddedRelease struct {
 
 // AddedReleaseTrust Verified: a key that the hosts accept has signed it. Unverified: the caller may not read these keys
 type AddedReleaseTrust string
+
+// Answers Answers have a text, a number or a bool for each item, by its name. Null and the empty text are empty answers.
+type Answers map[string]interface{}
 
 // Apart Apart is a node that is not upgraded at the same time as another.
 type Apart = cliv1alpha1.Apart
@@ -274,6 +295,45 @@ type Component = cliv1alpha1.Component
 // ComponentCounts ComponentCounts counts the changes of components in the plan.
 type ComponentCounts = cliv1alpha1.ComponentCounts
 
+// ComponentForm ComponentForm is what the publisher asks for. docs/components.md describes its fields.
+type ComponentForm = refitv1alpha1.ComponentForm
+
+// Config Config is the form of a ClusterRelease and its answers.
+type Config struct {
+	// Answers Answers have a text, a number or a bool for each item, by its name. Null and the empty text are empty answers.
+	Answers Answers `json:"answers,omitempty,omitzero"`
+	Digest  string  `json:"digest"`
+
+	// Form ComponentForm is what the publisher asks for. docs/components.md describes its fields.
+	Form  ComponentForm `json:"form,omitempty,omitzero"`
+	KeyID string        `json:"keyID"`
+
+	// Passwords The passwords that are stored, by the names of their items
+	Passwords []string `json:"passwords,omitempty,omitzero"`
+
+	// Pending The components that do not use their answers yet. Saving the form again completes it.
+	Pending []string `json:"pending,omitempty,omitzero"`
+	Release string   `json:"release"`
+
+	// Rendered RenderedConfig is a form with answers.
+	Rendered RenderedConfig `json:"rendered,omitempty,omitzero"`
+
+	// SavedFor The ClusterRelease whose form was saved last
+	SavedFor string `json:"savedFor,omitempty,omitzero"`
+
+	// Trust Unverified: the caller may not read the keys that the hosts accept
+	Trust ConfigTrust `json:"trust"`
+}
+
+// ConfigTrust Unverified: the caller may not read the keys that the hosts accept
+type ConfigTrust string
+
+// ConfigAnswers ConfigAnswers are the answers to a form. An item that is absent has its default, and a password the stored one.
+type ConfigAnswers struct {
+	// Answers Answers have a text, a number or a bool for each item, by its name. Null and the empty text are empty answers.
+	Answers Answers `json:"answers"`
+}
+
 // Cost Cost is the load that the observation put on the cluster.
 type Cost = cliv1alpha1.Cost
 
@@ -326,6 +386,18 @@ type FieldError struct {
 
 // Finding Finding is one result of a preflight check.
 type Finding = cliv1alpha1.Finding
+
+// FormGroup FormGroup is a part of a form with a title.
+type FormGroup = refitv1alpha1.FormGroup
+
+// FormItem FormItem is one question.
+type FormItem = refitv1alpha1.FormItem
+
+// FormOption FormOption is one of the answers to a Choice.
+type FormOption = refitv1alpha1.FormOption
+
+// FormTarget FormTarget is a value of a component.
+type FormTarget = refitv1alpha1.FormTarget
 
 // Gap Gap is a part of the cluster, or one object of it, that could not be read.
 type Gap = cliv1alpha1.Gap
@@ -637,6 +709,21 @@ type ReleaseList struct {
 	Source Source `json:"source"`
 }
 
+// RenderedConfig RenderedConfig is a form with answers.
+type RenderedConfig struct {
+	// Errors Why the answers cannot be saved
+	Errors []FieldError `json:"errors"`
+
+	// Groups The groups that are shown
+	Groups []string `json:"groups"`
+
+	// Items The items that are shown
+	Items []string `json:"items"`
+
+	// Values The values of each component that the form sets. Passwords are masked.
+	Values map[string]Answers `json:"values"`
+}
+
 // Report Report is the result of `refit check` and, with a plan in it, of `refit plan`.
 type Report = cliv1alpha1.Report
 
@@ -830,6 +917,27 @@ type GetCheckParams struct {
 	Prefer Prefer `json:"Prefer,omitempty,omitzero"`
 }
 
+// GetConfigParams defines parameters for GetConfig.
+type GetConfigParams struct {
+	// Release The ClusterRelease whose form is meant.
+	Release string `form:"release" json:"release"`
+}
+
+// PutConfigParams defines parameters for PutConfig.
+type PutConfigParams struct {
+	// Release The ClusterRelease whose form is meant.
+	Release string `form:"release" json:"release"`
+
+	// IfMatch The ETag of the answers that the caller has read.
+	IfMatch string `json:"If-Match"`
+}
+
+// RenderConfigParams defines parameters for RenderConfig.
+type RenderConfigParams struct {
+	// Release The ClusterRelease whose form is meant.
+	Release string `form:"release" json:"release"`
+}
+
 // GetEventsParams defines parameters for GetEvents.
 type GetEventsParams struct {
 	// LastEventID The id of the last event that the client has received.
@@ -923,6 +1031,12 @@ type GetStateParams struct {
 // CreateCheckJSONRequestBody defines body for CreateCheck for application/json ContentType.
 type CreateCheckJSONRequestBody = ClusterUpgradeSpec
 
+// PutConfigJSONRequestBody defines body for PutConfig for application/json ContentType.
+type PutConfigJSONRequestBody = ConfigAnswers
+
+// RenderConfigJSONRequestBody defines body for RenderConfig for application/json ContentType.
+type RenderConfigJSONRequestBody = ConfigAnswers
+
 // StartOperationJSONRequestBody defines body for StartOperation for application/json ContentType.
 type StartOperationJSONRequestBody = OperationStart
 
@@ -952,6 +1066,15 @@ type ServerInterface interface {
 	// GetCheckManifest Get the ClusterUpgrade of a check for kubectl apply
 	// (GET /api/v1alpha1/checks/{id}/manifest)
 	GetCheckManifest(w http.ResponseWriter, r *http.Request, id CheckID)
+	// GetConfig Get the form of a ClusterRelease, and its answers
+	// (GET /api/v1alpha1/config)
+	GetConfig(w http.ResponseWriter, r *http.Request, params GetConfigParams)
+	// PutConfig Save the answers to the form of a ClusterRelease
+	// (PUT /api/v1alpha1/config)
+	PutConfig(w http.ResponseWriter, r *http.Request, params PutConfigParams)
+	// RenderConfig Evaluate answers to the form of a ClusterRelease, without saving them
+	// (POST /api/v1alpha1/config/render)
+	RenderConfig(w http.ResponseWriter, r *http.Request, params RenderConfigParams)
 	// GetEvents Follow changes as server-sent events
 	// (GET /api/v1alpha1/events)
 	GetEvents(w http.ResponseWriter, r *http.Request, params GetEventsParams)
@@ -1188,6 +1311,130 @@ func (siw *ServerInterfaceWrapper) GetCheckManifest(w http.ResponseWriter, r *ht
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetCheckManifest(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetConfig operation middleware
+func (siw *ServerInterfaceWrapper) GetConfig(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetConfigParams
+
+	// ------------- Required query parameter "release" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "release", r.URL.Query(), &params.Release, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "release"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "release", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetConfig(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PutConfig operation middleware
+func (siw *ServerInterfaceWrapper) PutConfig(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutConfigParams
+
+	// ------------- Required query parameter "release" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "release", r.URL.Query(), &params.Release, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "release"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "release", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Required header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	} else {
+		err := fmt.Errorf("Header parameter If-Match is required, but not found")
+		siw.ErrorHandlerFunc(w, r, &RequiredHeaderError{ParamName: "If-Match", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PutConfig(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RenderConfig operation middleware
+func (siw *ServerInterfaceWrapper) RenderConfig(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RenderConfigParams
+
+	// ------------- Required query parameter "release" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "release", r.URL.Query(), &params.Release, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "release"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "release", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RenderConfig(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2223,6 +2470,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/checks", wrapper.CreateCheck)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/checks/{id}", wrapper.GetCheck)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/checks/{id}/manifest", wrapper.GetCheckManifest)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/config", wrapper.GetConfig)
+	m.HandleFunc(http.MethodPut+" "+options.BaseURL+"/api/v1alpha1/config", wrapper.PutConfig)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/config/render", wrapper.RenderConfig)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1alpha1/support-bundles", wrapper.CreateSupportBundle)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/support-bundles/{id}", wrapper.GetSupportBundle)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1alpha1/support-bundles/{id}/file", wrapper.GetSupportBundleFile)
@@ -2448,6 +2698,147 @@ type GetCheckManifestdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetCheckManifestdefaultApplicationProblemPlusJSONResponse) VisitGetCheckManifestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetConfigRequestObject struct {
+	Params GetConfigParams
+}
+
+type GetConfigResponseObject interface {
+	VisitGetConfigResponse(w http.ResponseWriter) error
+}
+
+type GetConfig200ResponseHeaders struct {
+	ETag string
+}
+
+type GetConfig200JSONResponse struct {
+	Body    Config
+	Headers GetConfig200ResponseHeaders
+}
+
+func (response GetConfig200JSONResponse) VisitGetConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetConfigdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetConfigdefaultApplicationProblemPlusJSONResponse) VisitGetConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutConfigRequestObject struct {
+	Params PutConfigParams
+	Body   *PutConfigJSONRequestBody
+}
+
+type PutConfigResponseObject interface {
+	VisitPutConfigResponse(w http.ResponseWriter) error
+}
+
+type PutConfig200ResponseHeaders struct {
+	ETag string
+}
+
+type PutConfig200JSONResponse struct {
+	Body    Config
+	Headers PutConfig200ResponseHeaders
+}
+
+func (response PutConfig200JSONResponse) VisitPutConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutConfigdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutConfigdefaultApplicationProblemPlusJSONResponse) VisitPutConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenderConfigRequestObject struct {
+	Params RenderConfigParams
+	Body   *RenderConfigJSONRequestBody
+}
+
+type RenderConfigResponseObject interface {
+	VisitRenderConfigResponse(w http.ResponseWriter) error
+}
+
+type RenderConfig200JSONResponse RenderedConfig
+
+func (response RenderConfig200JSONResponse) VisitRenderConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenderConfigdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RenderConfigdefaultApplicationProblemPlusJSONResponse) VisitRenderConfigResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -3736,6 +4127,15 @@ type StrictServerInterface interface {
 	// GetCheckManifest Get the ClusterUpgrade of a check for kubectl apply
 	// (GET /api/v1alpha1/checks/{id}/manifest)
 	GetCheckManifest(ctx context.Context, request GetCheckManifestRequestObject) (GetCheckManifestResponseObject, error)
+	// GetConfig Get the form of a ClusterRelease, and its answers
+	// (GET /api/v1alpha1/config)
+	GetConfig(ctx context.Context, request GetConfigRequestObject) (GetConfigResponseObject, error)
+	// PutConfig Save the answers to the form of a ClusterRelease
+	// (PUT /api/v1alpha1/config)
+	PutConfig(ctx context.Context, request PutConfigRequestObject) (PutConfigResponseObject, error)
+	// RenderConfig Evaluate answers to the form of a ClusterRelease, without saving them
+	// (POST /api/v1alpha1/config/render)
+	RenderConfig(ctx context.Context, request RenderConfigRequestObject) (RenderConfigResponseObject, error)
 	// GetEvents Follow changes as server-sent events
 	// (GET /api/v1alpha1/events)
 	GetEvents(ctx context.Context, request GetEventsRequestObject) (GetEventsResponseObject, error)
@@ -3966,6 +4366,98 @@ func (sh *strictHandler) GetCheckManifest(w http.ResponseWriter, r *http.Request
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetCheckManifestResponseObject); ok {
 		if err := validResponse.VisitGetCheckManifestResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetConfig operation middleware
+func (sh *strictHandler) GetConfig(w http.ResponseWriter, r *http.Request, params GetConfigParams) {
+	var request GetConfigRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetConfig(ctx, request.(GetConfigRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetConfig")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetConfigResponseObject); ok {
+		if err := validResponse.VisitGetConfigResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutConfig operation middleware
+func (sh *strictHandler) PutConfig(w http.ResponseWriter, r *http.Request, params PutConfigParams) {
+	var request PutConfigRequestObject
+
+	request.Params = params
+
+	var body PutConfigJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PutConfig(ctx, request.(PutConfigRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutConfig")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PutConfigResponseObject); ok {
+		if err := validResponse.VisitPutConfigResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RenderConfig operation middleware
+func (sh *strictHandler) RenderConfig(w http.ResponseWriter, r *http.Request, params RenderConfigParams) {
+	var request RenderConfigRequestObject
+
+	request.Params = params
+
+	var body RenderConfigJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RenderConfig(ctx, request.(RenderConfigRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RenderConfig")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RenderConfigResponseObject); ok {
+		if err := validResponse.VisitRenderConfigResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -315,6 +315,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1alpha1/config": {
+        parameters: {
+            query: {
+                /** @description The ClusterRelease whose form is meant. */
+                release: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the form of a ClusterRelease, and its answers
+         * @description The publisher of a ClusterRelease with components can ask for values. Passwords are never in the
+         *     answer. If the ClusterRelease has a form, it requires the permission to get the Secret
+         *     refit-components/refit-form, which has the answers.
+         *
+         *     Codes of its own: `not-found` (404, the ClusterRelease), `bad-signature` (422).
+         */
+        get: operations["GetConfig"];
+        /**
+         * Save the answers to the form of a ClusterRelease
+         * @description The answers replace those that are stored, except passwords: one that is absent stays. The values
+         *     of all components are written at once, and then each Component refers to them. The request can
+         *     be repeated, and completes one that was interrupted. It requires the ClusterRole
+         *     refit-component-editor.
+         *
+         *     Codes of its own: `invalid` (422, with a pointer to each answer), `not-found` (404),
+         *     `bad-signature` (422), `precondition-required` (428), `precondition-failed` (412), `conflict` (409).
+         */
+        put: operations["PutConfig"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1alpha1/config/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate answers to the form of a ClusterRelease, without saving them
+         * @description The server evaluates the conditions of the publisher: which items are shown, and what is wrong
+         *     with the answers. Passwords that are absent are those that are stored. An incomplete form is no
+         *     error: `errors` has what saving it would refuse.
+         *
+         *     Codes of its own: `not-found` (404), `bad-signature` (422).
+         */
+        post: operations["RenderConfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1alpha1/support-bundles": {
         parameters: {
             query?: never;
@@ -962,6 +1023,86 @@ export interface components {
             /** @description What the user should know */
             notes: string[];
             operation: components["schemas"]["Operation"];
+        };
+        /** @description Config is the form of a ClusterRelease and its answers. */
+        Config: {
+            release: string;
+            digest: string;
+            keyID: string;
+            /**
+             * @description Unverified: the caller may not read the keys that the hosts accept
+             * @enum {string}
+             */
+            trust: "Verified" | "Unverified";
+            form?: components["schemas"]["ComponentForm"];
+            answers?: components["schemas"]["Answers"];
+            /** @description The passwords that are stored, by the names of their items */
+            passwords?: string[];
+            /** @description The ClusterRelease whose form was saved last */
+            savedFor?: string;
+            /** @description The components that do not use their answers yet. Saving the form again completes it. */
+            pending?: string[];
+            rendered?: components["schemas"]["RenderedConfig"];
+        };
+        /** @description ConfigAnswers are the answers to a form. An item that is absent has its default, and a password the stored one. */
+        ConfigAnswers: {
+            answers: components["schemas"]["Answers"];
+        };
+        /** @description Answers have a text, a number or a bool for each item, by its name. Null and the empty text are empty answers. */
+        Answers: {
+            [key: string]: unknown;
+        };
+        /** @description RenderedConfig is a form with answers. */
+        RenderedConfig: {
+            /** @description The groups that are shown */
+            groups: string[];
+            /** @description The items that are shown */
+            items: string[];
+            /** @description Why the answers cannot be saved */
+            errors: components["schemas"]["FieldError"][];
+            /** @description The values of each component that the form sets. Passwords are masked. */
+            values: {
+                [key: string]: components["schemas"]["Answers"];
+            };
+        };
+        /** @description ComponentForm is what the publisher asks for. docs/components.md describes its fields. */
+        ComponentForm: {
+            groups: components["schemas"]["FormGroup"][];
+        };
+        /** @description FormGroup is a part of a form with a title. */
+        FormGroup: {
+            name: string;
+            title: string;
+            description?: string;
+            when?: string;
+            items: components["schemas"]["FormItem"][];
+        };
+        /** @description FormItem is one question. */
+        FormItem: {
+            name: string;
+            title: string;
+            help?: string;
+            /** @enum {string} */
+            type: "Text" | "Number" | "Switch" | "Choice" | "Password";
+            /** @description A text */
+            default?: unknown;
+            required?: boolean;
+            pattern?: string;
+            options?: components["schemas"]["FormOption"][];
+            when?: string;
+            valid?: string;
+            message?: string;
+            sets?: components["schemas"]["FormTarget"][];
+        };
+        /** @description FormOption is one of the answers to a Choice. */
+        FormOption: {
+            value: string;
+            title?: string;
+        };
+        /** @description FormTarget is a value of a component. */
+        FormTarget: {
+            component: string;
+            path: string;
         };
         /** @description OperationPatch is a JSON merge patch of an upgrade. What is absent stays, and null is not permitted. */
         OperationPatch: {
@@ -1817,6 +1958,8 @@ export interface components {
     headers: {
         /** @description The path of the created object. */
         Location: string;
+        /** @description Identifies the answers that are stored, for If-Match. */
+        ConfigETag: string;
         /** @description It changes with what users can change of the upgrade, and not with the progress. */
         SpecETag: string;
     };
@@ -2234,6 +2377,91 @@ export interface operations {
                 };
                 content: {
                     "application/yaml": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    GetConfig: {
+        parameters: {
+            query: {
+                /** @description The ClusterRelease whose form is meant. */
+                release: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The form, and the answers that are stored. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ConfigETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Config"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    PutConfig: {
+        parameters: {
+            query: {
+                /** @description The ClusterRelease whose form is meant. */
+                release: string;
+            };
+            header: {
+                /** @description The ETag of the answers that the caller has read. */
+                "If-Match": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfigAnswers"];
+            };
+        };
+        responses: {
+            /** @description The answers are saved. The offers of the components follow. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ConfigETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Config"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    RenderConfig: {
+        parameters: {
+            query: {
+                /** @description The ClusterRelease whose form is meant. */
+                release: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfigAnswers"];
+            };
+        };
+        responses: {
+            /** @description The form as the answers make it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RenderedConfig"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -26,16 +26,16 @@ import (
 
 // Defines values for AddedReleaseTrust.
 const (
-	Unverified AddedReleaseTrust = "Unverified"
-	Verified   AddedReleaseTrust = "Verified"
+	AddedReleaseTrustUnverified AddedReleaseTrust = "Unverified"
+	AddedReleaseTrustVerified   AddedReleaseTrust = "Verified"
 )
 
 // Valid indicates whether the value is a known member of the AddedReleaseTrust enum.
 func (e AddedReleaseTrust) Valid() bool {
 	switch e {
-	case Unverified:
+	case AddedReleaseTrustUnverified:
 		return true
-	case Verified:
+	case AddedReleaseTrustVerified:
 		return true
 	default:
 		return false
@@ -57,6 +57,24 @@ func (e CheckState) Valid() bool {
 	case Failed:
 		return true
 	case Running:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ConfigTrust.
+const (
+	ConfigTrustUnverified ConfigTrust = "Unverified"
+	ConfigTrustVerified   ConfigTrust = "Verified"
+)
+
+// Valid indicates whether the value is a known member of the ConfigTrust enum.
+func (e ConfigTrust) Valid() bool {
+	switch e {
+	case ConfigTrustUnverified:
+		return true
+	case ConfigTrustVerified:
 		return true
 	default:
 		return false
@@ -152,6 +170,9 @@ type AddedRelease struct {
 
 // AddedReleaseTrust Verified: a key that the hosts accept has signed it. Unverified: the caller may not read these keys
 type AddedReleaseTrust string
+
+// Answers Answers have a text, a number or a bool for each item, by its name. Null and the empty text are empty answers.
+type Answers map[string]interface{}
 
 // Apart Apart is a node that is not upgraded at the same time as another.
 type Apart = cliv1alpha1.Apart
@@ -276,6 +297,45 @@ type Component = cliv1alpha1.Component
 // ComponentCounts ComponentCounts counts the changes of components in the plan.
 type ComponentCounts = cliv1alpha1.ComponentCounts
 
+// ComponentForm ComponentForm is what the publisher asks for. docs/components.md describes its fields.
+type ComponentForm = refitv1alpha1.ComponentForm
+
+// Config Config is the form of a ClusterRelease and its answers.
+type Config struct {
+	// Answers Answers have a text, a number or a bool for each item, by its name. Null and the empty text are empty answers.
+	Answers Answers `json:"answers,omitempty,omitzero"`
+	Digest  string  `json:"digest"`
+
+	// Form ComponentForm is what the publisher asks for. docs/components.md describes its fields.
+	Form  ComponentForm `json:"form,omitempty,omitzero"`
+	KeyID string        `json:"keyID"`
+
+	// Passwords The passwords that are stored, by the names of their items
+	Passwords []string `json:"passwords,omitempty,omitzero"`
+
+	// Pending The components that do not use their answers yet. Saving the form again completes it.
+	Pending []string `json:"pending,omitempty,omitzero"`
+	Release string   `json:"release"`
+
+	// Rendered RenderedConfig is a form with answers.
+	Rendered RenderedConfig `json:"rendered,omitempty,omitzero"`
+
+	// SavedFor The ClusterRelease whose form was saved last
+	SavedFor string `json:"savedFor,omitempty,omitzero"`
+
+	// Trust Unverified: the caller may not read the keys that the hosts accept
+	Trust ConfigTrust `json:"trust"`
+}
+
+// ConfigTrust Unverified: the caller may not read the keys that the hosts accept
+type ConfigTrust string
+
+// ConfigAnswers ConfigAnswers are the answers to a form. An item that is absent has its default, and a password the stored one.
+type ConfigAnswers struct {
+	// Answers Answers have a text, a number or a bool for each item, by its name. Null and the empty text are empty answers.
+	Answers Answers `json:"answers"`
+}
+
 // Cost Cost is the load that the observation put on the cluster.
 type Cost = cliv1alpha1.Cost
 
@@ -328,6 +388,18 @@ type FieldError struct {
 
 // Finding Finding is one result of a preflight check.
 type Finding = cliv1alpha1.Finding
+
+// FormGroup FormGroup is a part of a form with a title.
+type FormGroup = refitv1alpha1.FormGroup
+
+// FormItem FormItem is one question.
+type FormItem = refitv1alpha1.FormItem
+
+// FormOption FormOption is one of the answers to a Choice.
+type FormOption = refitv1alpha1.FormOption
+
+// FormTarget FormTarget is a value of a component.
+type FormTarget = refitv1alpha1.FormTarget
 
 // Gap Gap is a part of the cluster, or one object of it, that could not be read.
 type Gap = cliv1alpha1.Gap
@@ -639,6 +711,21 @@ type ReleaseList struct {
 	Source Source `json:"source"`
 }
 
+// RenderedConfig RenderedConfig is a form with answers.
+type RenderedConfig struct {
+	// Errors Why the answers cannot be saved
+	Errors []FieldError `json:"errors"`
+
+	// Groups The groups that are shown
+	Groups []string `json:"groups"`
+
+	// Items The items that are shown
+	Items []string `json:"items"`
+
+	// Values The values of each component that the form sets. Passwords are masked.
+	Values map[string]Answers `json:"values"`
+}
+
 // Report Report is the result of `refit check` and, with a plan in it, of `refit plan`.
 type Report = cliv1alpha1.Report
 
@@ -832,6 +919,27 @@ type GetCheckParams struct {
 	Prefer Prefer `json:"Prefer,omitempty,omitzero"`
 }
 
+// GetConfigParams defines parameters for GetConfig.
+type GetConfigParams struct {
+	// Release The ClusterRelease whose form is meant.
+	Release string `form:"release" json:"release"`
+}
+
+// PutConfigParams defines parameters for PutConfig.
+type PutConfigParams struct {
+	// Release The ClusterRelease whose form is meant.
+	Release string `form:"release" json:"release"`
+
+	// IfMatch The ETag of the answers that the caller has read.
+	IfMatch string `json:"If-Match"`
+}
+
+// RenderConfigParams defines parameters for RenderConfig.
+type RenderConfigParams struct {
+	// Release The ClusterRelease whose form is meant.
+	Release string `form:"release" json:"release"`
+}
+
 // GetEventsParams defines parameters for GetEvents.
 type GetEventsParams struct {
 	// LastEventID The id of the last event that the client has received.
@@ -924,6 +1032,12 @@ type GetStateParams struct {
 
 // CreateCheckJSONRequestBody defines body for CreateCheck for application/json ContentType.
 type CreateCheckJSONRequestBody = ClusterUpgradeSpec
+
+// PutConfigJSONRequestBody defines body for PutConfig for application/json ContentType.
+type PutConfigJSONRequestBody = ConfigAnswers
+
+// RenderConfigJSONRequestBody defines body for RenderConfig for application/json ContentType.
+type RenderConfigJSONRequestBody = ConfigAnswers
 
 // StartOperationJSONRequestBody defines body for StartOperation for application/json ContentType.
 type StartOperationJSONRequestBody = OperationStart
@@ -1060,6 +1174,73 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1alpha1/checks/{id}/manifest (the `GetCheckManifest` operationId).
 	GetCheckManifest(ctx context.Context, id CheckID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetConfig Get the form of a ClusterRelease, and its answers
+	//
+	// The publisher of a ClusterRelease with components can ask for values. Passwords are never in the
+	// answer. If the ClusterRelease has a form, it requires the permission to get the Secret
+	// refit-components/refit-form, which has the answers.
+	//
+	// Codes of its own: `not-found` (404, the ClusterRelease), `bad-signature` (422).
+	//
+	// Corresponds with GET /api/v1alpha1/config (the `GetConfig` operationId).
+	GetConfig(ctx context.Context, params *GetConfigParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutConfigWithBody Save the answers to the form of a ClusterRelease
+	//
+	// The answers replace those that are stored, except passwords: one that is absent stays. The values
+	// of all components are written at once, and then each Component refers to them. The request can
+	// be repeated, and completes one that was interrupted. It requires the ClusterRole
+	// refit-component-editor.
+	//
+	// Codes of its own: `invalid` (422, with a pointer to each answer), `not-found` (404),
+	// `bad-signature` (422), `precondition-required` (428), `precondition-failed` (412), `conflict` (409).
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1alpha1/config (the `PutConfig` operationId).
+	PutConfigWithBody(ctx context.Context, params *PutConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutConfig Save the answers to the form of a ClusterRelease
+	//
+	// The answers replace those that are stored, except passwords: one that is absent stays. The values
+	// of all components are written at once, and then each Component refers to them. The request can
+	// be repeated, and completes one that was interrupted. It requires the ClusterRole
+	// refit-component-editor.
+	//
+	// Codes of its own: `invalid` (422, with a pointer to each answer), `not-found` (404),
+	// `bad-signature` (422), `precondition-required` (428), `precondition-failed` (412), `conflict` (409).
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1alpha1/config (the `PutConfig` operationId).
+	PutConfig(ctx context.Context, params *PutConfigParams, body PutConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenderConfigWithBody Evaluate answers to the form of a ClusterRelease, without saving them
+	//
+	// The server evaluates the conditions of the publisher: which items are shown, and what is wrong
+	// with the answers. Passwords that are absent are those that are stored. An incomplete form is no
+	// error: `errors` has what saving it would refuse.
+	//
+	// Codes of its own: `not-found` (404), `bad-signature` (422).
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1alpha1/config/render (the `RenderConfig` operationId).
+	RenderConfigWithBody(ctx context.Context, params *RenderConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenderConfig Evaluate answers to the form of a ClusterRelease, without saving them
+	//
+	// The server evaluates the conditions of the publisher: which items are shown, and what is wrong
+	// with the answers. Passwords that are absent are those that are stored. An incomplete form is no
+	// error: `errors` has what saving it would refuse.
+	//
+	// Codes of its own: `not-found` (404), `bad-signature` (422).
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1alpha1/config/render (the `RenderConfig` operationId).
+	RenderConfig(ctx context.Context, params *RenderConfigParams, body RenderConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetEvents Follow changes as server-sent events
 	//
@@ -1424,6 +1605,123 @@ func (c *Client) GetCheck(ctx context.Context, id CheckID, params *GetCheckParam
 // Corresponds with GET /api/v1alpha1/checks/{id}/manifest (the `GetCheckManifest` operationId).
 func (c *Client) GetCheckManifest(ctx context.Context, id CheckID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCheckManifestRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetConfig Get the form of a ClusterRelease, and its answers
+//
+// The publisher of a ClusterRelease with components can ask for values. Passwords are never in the
+// answer. If the ClusterRelease has a form, it requires the permission to get the Secret
+// refit-components/refit-form, which has the answers.
+//
+// Codes of its own: `not-found` (404, the ClusterRelease), `bad-signature` (422).
+//
+// Corresponds with GET /api/v1alpha1/config (the `GetConfig` operationId).
+func (c *Client) GetConfig(ctx context.Context, params *GetConfigParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetConfigRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutConfigWithBody Save the answers to the form of a ClusterRelease
+//
+// The answers replace those that are stored, except passwords: one that is absent stays. The values
+// of all components are written at once, and then each Component refers to them. The request can
+// be repeated, and completes one that was interrupted. It requires the ClusterRole
+// refit-component-editor.
+//
+// Codes of its own: `invalid` (422, with a pointer to each answer), `not-found` (404),
+// `bad-signature` (422), `precondition-required` (428), `precondition-failed` (412), `conflict` (409).
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1alpha1/config (the `PutConfig` operationId).
+func (c *Client) PutConfigWithBody(ctx context.Context, params *PutConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutConfigRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutConfig Save the answers to the form of a ClusterRelease
+//
+// The answers replace those that are stored, except passwords: one that is absent stays. The values
+// of all components are written at once, and then each Component refers to them. The request can
+// be repeated, and completes one that was interrupted. It requires the ClusterRole
+// refit-component-editor.
+//
+// Codes of its own: `invalid` (422, with a pointer to each answer), `not-found` (404),
+// `bad-signature` (422), `precondition-required` (428), `precondition-failed` (412), `conflict` (409).
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1alpha1/config (the `PutConfig` operationId).
+func (c *Client) PutConfig(ctx context.Context, params *PutConfigParams, body PutConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutConfigRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenderConfigWithBody Evaluate answers to the form of a ClusterRelease, without saving them
+//
+// The server evaluates the conditions of the publisher: which items are shown, and what is wrong
+// with the answers. Passwords that are absent are those that are stored. An incomplete form is no
+// error: `errors` has what saving it would refuse.
+//
+// Codes of its own: `not-found` (404), `bad-signature` (422).
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1alpha1/config/render (the `RenderConfig` operationId).
+func (c *Client) RenderConfigWithBody(ctx context.Context, params *RenderConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenderConfigRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenderConfig Evaluate answers to the form of a ClusterRelease, without saving them
+//
+// The server evaluates the conditions of the publisher: which items are shown, and what is wrong
+// with the answers. Passwords that are absent are those that are stored. An incomplete form is no
+// error: `errors` has what saving it would refuse.
+//
+// Codes of its own: `not-found` (404), `bad-signature` (422).
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1alpha1/config/render (the `RenderConfig` operationId).
+func (c *Client) RenderConfig(ctx context.Context, params *RenderConfigParams, body RenderConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenderConfigRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2219,6 +2517,195 @@ func NewGetCheckManifestRequest(server string, id CheckID) (*http.Request, error
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewGetConfigRequest constructs an http.Request for the GetConfig method
+func NewGetConfigRequest(server string, params *GetConfigParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1alpha1/config")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "release", params.Release, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutConfigRequest calls the generic PutConfig builder with application/json body
+func NewPutConfigRequest(server string, params *PutConfigParams, body PutConfigJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutConfigRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPutConfigRequestWithBody constructs an http.Request for the PutConfig method, with any body, and a specified content type
+func NewPutConfigRequestWithBody(server string, params *PutConfigParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1alpha1/config")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "release", params.Release, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		var headerParam0 string
+
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("If-Match", headerParam0)
+
+	}
+
+	return req, nil
+}
+
+// NewRenderConfigRequest calls the generic RenderConfig builder with application/json body
+func NewRenderConfigRequest(server string, params *RenderConfigParams, body RenderConfigJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRenderConfigRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewRenderConfigRequestWithBody constructs an http.Request for the RenderConfig method, with any body, and a specified content type
+func NewRenderConfigRequestWithBody(server string, params *RenderConfigParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1alpha1/config/render")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "release", params.Release, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -3513,6 +4000,75 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1alpha1/checks/{id}/manifest (the `GetCheckManifest` operationId).
 	GetCheckManifestWithResponse(ctx context.Context, id CheckID, reqEditors ...RequestEditorFn) (*GetCheckManifestResponse, error)
 
+	// GetConfigWithResponse Get the form of a ClusterRelease, and its answers
+	//
+	// The publisher of a ClusterRelease with components can ask for values. Passwords are never in the
+	// answer. If the ClusterRelease has a form, it requires the permission to get the Secret
+	// refit-components/refit-form, which has the answers.
+	//
+	// Codes of its own: `not-found` (404, the ClusterRelease), `bad-signature` (422).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1alpha1/config (the `GetConfig` operationId).
+	GetConfigWithResponse(ctx context.Context, params *GetConfigParams, reqEditors ...RequestEditorFn) (*GetConfigResponse, error)
+
+	// PutConfigWithBodyWithResponse Save the answers to the form of a ClusterRelease
+	//
+	// The answers replace those that are stored, except passwords: one that is absent stays. The values
+	// of all components are written at once, and then each Component refers to them. The request can
+	// be repeated, and completes one that was interrupted. It requires the ClusterRole
+	// refit-component-editor.
+	//
+	// Codes of its own: `invalid` (422, with a pointer to each answer), `not-found` (404),
+	// `bad-signature` (422), `precondition-required` (428), `precondition-failed` (412), `conflict` (409).
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1alpha1/config (the `PutConfig` operationId).
+	PutConfigWithBodyWithResponse(ctx context.Context, params *PutConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutConfigResponse, error)
+
+	// PutConfigWithResponse Save the answers to the form of a ClusterRelease
+	//
+	// The answers replace those that are stored, except passwords: one that is absent stays. The values
+	// of all components are written at once, and then each Component refers to them. The request can
+	// be repeated, and completes one that was interrupted. It requires the ClusterRole
+	// refit-component-editor.
+	//
+	// Codes of its own: `invalid` (422, with a pointer to each answer), `not-found` (404),
+	// `bad-signature` (422), `precondition-required` (428), `precondition-failed` (412), `conflict` (409).
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1alpha1/config (the `PutConfig` operationId).
+	PutConfigWithResponse(ctx context.Context, params *PutConfigParams, body PutConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*PutConfigResponse, error)
+
+	// RenderConfigWithBodyWithResponse Evaluate answers to the form of a ClusterRelease, without saving them
+	//
+	// The server evaluates the conditions of the publisher: which items are shown, and what is wrong
+	// with the answers. Passwords that are absent are those that are stored. An incomplete form is no
+	// error: `errors` has what saving it would refuse.
+	//
+	// Codes of its own: `not-found` (404), `bad-signature` (422).
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1alpha1/config/render (the `RenderConfig` operationId).
+	RenderConfigWithBodyWithResponse(ctx context.Context, params *RenderConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenderConfigResponse, error)
+
+	// RenderConfigWithResponse Evaluate answers to the form of a ClusterRelease, without saving them
+	//
+	// The server evaluates the conditions of the publisher: which items are shown, and what is wrong
+	// with the answers. Passwords that are absent are those that are stored. An incomplete form is no
+	// error: `errors` has what saving it would refuse.
+	//
+	// Codes of its own: `not-found` (404), `bad-signature` (422).
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1alpha1/config/render (the `RenderConfig` operationId).
+	RenderConfigWithResponse(ctx context.Context, params *RenderConfigParams, body RenderConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*RenderConfigResponse, error)
+
 	// GetEventsWithResponse Follow changes as server-sent events
 	//
 	// The first event is `hello`. `state`, `operation`, `nodes` and `api` follow changes; their data
@@ -4068,6 +4624,185 @@ func (r GetCheckManifestResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetCheckManifestResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetConfigResponse200Headers the declared response headers of an HTTP 200 response for GetConfig
+type GetConfigResponse200Headers struct {
+	ETag string
+}
+
+// GetConfigResponseDefaultHeaders the declared response headers of an HTTP default response for GetConfig
+type GetConfigResponseDefaultHeaders struct {
+	RetryAfter int
+}
+
+type GetConfigResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Config
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetConfigResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetConfigResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetConfigResponse) GetJSON200() *Config {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetConfigResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetConfigResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetConfigResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetConfigResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetConfigResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutConfigResponse200Headers the declared response headers of an HTTP 200 response for PutConfig
+type PutConfigResponse200Headers struct {
+	ETag string
+}
+
+// PutConfigResponseDefaultHeaders the declared response headers of an HTTP default response for PutConfig
+type PutConfigResponseDefaultHeaders struct {
+	RetryAfter int
+}
+
+type PutConfigResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Config
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutConfigResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *PutConfigResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutConfigResponse) GetJSON200() *Config {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutConfigResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutConfigResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutConfigResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutConfigResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutConfigResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RenderConfigResponseDefaultHeaders the declared response headers of an HTTP default response for RenderConfig
+type RenderConfigResponseDefaultHeaders struct {
+	RetryAfter int
+}
+
+type RenderConfigResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RenderedConfig
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RenderConfigResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RenderConfigResponse) GetJSON200() *RenderedConfig {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RenderConfigResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RenderConfigResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RenderConfigResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RenderConfigResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RenderConfigResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -5734,6 +6469,105 @@ func (c *ClientWithResponses) GetCheckManifestWithResponse(ctx context.Context, 
 	return ParseGetCheckManifestResponse(rsp)
 }
 
+// GetConfigWithResponse Get the form of a ClusterRelease, and its answers
+//
+// The publisher of a ClusterRelease with components can ask for values. Passwords are never in the
+// answer. If the ClusterRelease has a form, it requires the permission to get the Secret
+// refit-components/refit-form, which has the answers.
+//
+// Codes of its own: `not-found` (404, the ClusterRelease), `bad-signature` (422).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1alpha1/config (the `GetConfig` operationId).
+func (c *ClientWithResponses) GetConfigWithResponse(ctx context.Context, params *GetConfigParams, reqEditors ...RequestEditorFn) (*GetConfigResponse, error) {
+	rsp, err := c.GetConfig(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetConfigResponse(rsp)
+}
+
+// PutConfigWithBodyWithResponse Save the answers to the form of a ClusterRelease
+//
+// The answers replace those that are stored, except passwords: one that is absent stays. The values
+// of all components are written at once, and then each Component refers to them. The request can
+// be repeated, and completes one that was interrupted. It requires the ClusterRole
+// refit-component-editor.
+//
+// Codes of its own: `invalid` (422, with a pointer to each answer), `not-found` (404),
+// `bad-signature` (422), `precondition-required` (428), `precondition-failed` (412), `conflict` (409).
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1alpha1/config (the `PutConfig` operationId).
+func (c *ClientWithResponses) PutConfigWithBodyWithResponse(ctx context.Context, params *PutConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutConfigResponse, error) {
+	rsp, err := c.PutConfigWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutConfigResponse(rsp)
+}
+
+// PutConfigWithResponse Save the answers to the form of a ClusterRelease
+//
+// The answers replace those that are stored, except passwords: one that is absent stays. The values
+// of all components are written at once, and then each Component refers to them. The request can
+// be repeated, and completes one that was interrupted. It requires the ClusterRole
+// refit-component-editor.
+//
+// Codes of its own: `invalid` (422, with a pointer to each answer), `not-found` (404),
+// `bad-signature` (422), `precondition-required` (428), `precondition-failed` (412), `conflict` (409).
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1alpha1/config (the `PutConfig` operationId).
+func (c *ClientWithResponses) PutConfigWithResponse(ctx context.Context, params *PutConfigParams, body PutConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*PutConfigResponse, error) {
+	rsp, err := c.PutConfig(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutConfigResponse(rsp)
+}
+
+// RenderConfigWithBodyWithResponse Evaluate answers to the form of a ClusterRelease, without saving them
+//
+// The server evaluates the conditions of the publisher: which items are shown, and what is wrong
+// with the answers. Passwords that are absent are those that are stored. An incomplete form is no
+// error: `errors` has what saving it would refuse.
+//
+// Codes of its own: `not-found` (404), `bad-signature` (422).
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1alpha1/config/render (the `RenderConfig` operationId).
+func (c *ClientWithResponses) RenderConfigWithBodyWithResponse(ctx context.Context, params *RenderConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenderConfigResponse, error) {
+	rsp, err := c.RenderConfigWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenderConfigResponse(rsp)
+}
+
+// RenderConfigWithResponse Evaluate answers to the form of a ClusterRelease, without saving them
+//
+// The server evaluates the conditions of the publisher: which items are shown, and what is wrong
+// with the answers. Passwords that are absent are those that are stored. An incomplete form is no
+// error: `errors` has what saving it would refuse.
+//
+// Codes of its own: `not-found` (404), `bad-signature` (422).
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1alpha1/config/render (the `RenderConfig` operationId).
+func (c *ClientWithResponses) RenderConfigWithResponse(ctx context.Context, params *RenderConfigParams, body RenderConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*RenderConfigResponse, error) {
+	rsp, err := c.RenderConfig(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenderConfigResponse(rsp)
+}
+
 // GetEventsWithResponse Follow changes as server-sent events
 //
 // The first event is `hello`. `state`, `operation`, `nodes` and `api` follow changes; their data
@@ -6449,6 +7283,164 @@ func ParseGetCheckManifestResponse(rsp *http.Response) (*GetCheckManifestRespons
 	switch {
 	case true:
 		var headers GetCheckManifestResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetConfigResponse parses an HTTP response from a GetConfigWithResponse call
+func ParseGetConfigResponse(rsp *http.Response) (*GetConfigResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetConfigResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Config
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetConfigResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetConfigResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutConfigResponse parses an HTTP response from a PutConfigWithResponse call
+func ParsePutConfigResponse(rsp *http.Response) (*PutConfigResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutConfigResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Config
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutConfigResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers PutConfigResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRenderConfigResponse parses an HTTP response from a RenderConfigWithResponse call
+func ParseRenderConfigResponse(rsp *http.Response) (*RenderConfigResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RenderConfigResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RenderedConfig
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers RenderConfigResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
