@@ -46,6 +46,7 @@ func (r *run) collectHost(ctx context.Context, node string, from source) ([]arch
 		return nil, err
 	}
 	defer r.remove(ctx, pod)
+	r.clock.note(pod.CreationTimestamp.Time)
 	if err := r.started(ctx, pod); err != nil {
 		return nil, err
 	}

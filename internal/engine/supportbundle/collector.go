@@ -104,6 +104,7 @@ type run struct {
 	operation *refitv1alpha1.ClusterUpgrade // nil: none
 	window    supportbundle.Window
 	archive   *archive.Writer
+	clock     serverClock
 }
 
 // collect adds all parts. An error is that of the archive.

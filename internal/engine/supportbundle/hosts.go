@@ -42,9 +42,10 @@ func (r *run) hosts(ctx context.Context) error {
 	if err != nil {
 		return r.fail(sourceHosts, "", err)
 	}
+	failed := r.inOrder(ctx, selected, from)
 	r.deleteLeftovers(ctx)
-	if err := r.inOrder(ctx, selected, from); err != nil {
-		return err
+	if failed != nil {
+		return failed
 	}
 	for _, h := range left {
 		failure := supportbundle.Fail(supportbundle.ReasonHostLimit, "%d other hosts are more important for the operation", len(selected))
