@@ -16,15 +16,12 @@ import (
 	"time"
 
 	"github.com/refit-dev/refit/internal/server/problem"
+	"github.com/refit-dev/refit/web"
 )
-
-// ContentSecurityPolicy allows a page what it has from this server, and nothing else.
-const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // headers are in every answer.
 var headers = map[string]string{
-	"Content-Security-Policy":      ContentSecurityPolicy,
+	"Content-Security-Policy":      web.ContentSecurityPolicy,
 	"Cross-Origin-Opener-Policy":   "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
 	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
