@@ -45,6 +45,7 @@ that the command prints, or set --tls-cert and --tls-key.`,
 			if err != nil {
 				return err
 			}
+			f.Version = versionOf().Version
 			servers, err := operations.NewAPIServers(config)
 			if err != nil {
 				return err

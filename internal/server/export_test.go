@@ -1,10 +1,15 @@
 package server
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	engine "github.com/refit-dev/refit/internal/engine/supportbundle"
 )
 
 // Publish publishes an event, for tests of the package from outside.
@@ -29,4 +34,9 @@ func ConnectionsOfCallers(config *rest.Config) (http.RoundTripper, error) {
 		return nil, err
 	}
 	return c.anonymous.Transport, nil
+}
+
+// CollectBundleOf collects a support bundle as a server of this version.
+func CollectBundleOf(ctx context.Context, version string, config *rest.Config, o engine.Options) (*cliv1alpha1.SupportBundle, error) {
+	return collectBundle("test", version, time.Now)(ctx, config, o, func(engine.Progress) {}, io.Discard)
 }

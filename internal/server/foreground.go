@@ -34,6 +34,7 @@ type Foreground struct {
 	AllowedHosts     []string
 	AgentSocket      string // of the agent on this host, which may have none
 	Issuer           oidc.Options
+	Version          string // of Refit
 }
 
 // Started is what the person needs to know about a server that has started.
@@ -97,7 +98,7 @@ func (f *Foreground) Serve(ctx context.Context, cluster *operations.Cluster, con
 	}
 	s, err := New(Options{
 		Cluster: cluster, Config: config, Directory: directory, Hosts: hosts, OneTimeCodes: isLoopback(host),
-		AgentSocket: f.AgentSocket, Issuer: f.Issuer, Log: log,
+		AgentSocket: f.AgentSocket, Issuer: f.Issuer, Log: log, Version: f.Version,
 	})
 	if err != nil {
 		return err

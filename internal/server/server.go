@@ -67,6 +67,8 @@ type Options struct {
 	// Issuer signs people in with OpenID Connect. The API server has to trust it.
 	Issuer oidc.Options
 	Log    *slog.Logger
+	// Version is that of Refit, for support bundles.
+	Version string
 	// Observe takes the Snapshot of a check. If nil, the cluster is read.
 	Observe Observe
 	// CollectBundle writes a support bundle. If nil, the cluster is read.
@@ -136,7 +138,7 @@ func New(options Options) (*Server, error) {
 		s.observe = options.Observe
 	}
 	if s.collect = options.CollectBundle; s.collect == nil {
-		s.collect = collectBundle(options.Cluster.Name, options.Cluster.Now)
+		s.collect = collectBundle(options.Cluster.Name, options.Version, options.Cluster.Now)
 	}
 	if s.bundles, err = bundles.New(options.Directory, options.Cluster.Now); err != nil {
 		return nil, errors.Join(err, log.Close())

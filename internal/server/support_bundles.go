@@ -38,7 +38,7 @@ type CollectBundle func(
 ) (*cliv1alpha1.SupportBundle, error)
 
 // collectBundle returns a CollectBundle of a cluster.
-func collectBundle(cluster string, now func() time.Time) CollectBundle {
+func collectBundle(cluster, version string, now func() time.Time) CollectBundle {
 	return func(ctx context.Context, config *rest.Config, o engine.Options, report func(engine.Progress), to io.Writer) (*cliv1alpha1.SupportBundle, error) {
 		config = rest.CopyConfig(config)
 		config.QPS, config.Burst = bundleQPS, bundleBurst
@@ -50,7 +50,7 @@ func collectBundle(cluster string, now func() time.Time) CollectBundle {
 		if err != nil {
 			return nil, fmt.Errorf("cannot connect to the API server: %w", err)
 		}
-		collector := &engine.Collector{Typed: typed, Dynamic: objects, Cluster: cluster, Version: "refit serve", Now: now}
+		collector := &engine.Collector{Typed: typed, Dynamic: objects, Cluster: cluster, Version: version, Now: now}
 		return collector.Collect(ctx, o, report, to)
 	}
 }

@@ -184,3 +184,11 @@ func TestInvalidRequestsForSupportBundles(t *testing.T) {
 		return answer.StatusCode == http.StatusServiceUnavailable
 	})
 }
+
+func TestABundleHasTheVersionOfRefit(t *testing.T) {
+	limits := supportbundle.DefaultLimits()
+	index, _ := server.CollectBundleOf(t.Context(), "v1.2.3", &rest.Config{Host: "https://127.0.0.1:1"}, engine.Options{Limits: limits})
+	if index == nil || index.Version != "v1.2.3" || index.Cluster != "test" {
+		t.Errorf("the index is %+v", index)
+	}
+}
