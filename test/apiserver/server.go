@@ -89,12 +89,21 @@ func newServer(tb testing.TB, options Options) (*Server, error) {
 // binaries finds the binaries of a version in the testbed's cache, or builds them.
 func binaries(tb testing.TB, version string) (builder.Binaries, error) {
 	tb.Helper()
+	from, err := cached(tb)
+	if err != nil {
+		return builder.Binaries{}, err
+	}
+	return from.Binaries(tb.Context(), version)
+}
+
+// cached returns the builder with the testbed's cache.
+func cached(tb testing.TB) (*builder.Builder, error) {
+	tb.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return builder.Binaries{}, fmt.Errorf("finding the testbed's cache: %w", err)
+		return nil, fmt.Errorf("finding the testbed's cache: %w", err)
 	}
-	report := progress.New(logWriter{tb})
-	return builder.New(filepath.Join(cache, "refit-testbed"), report).Binaries(tb.Context(), version)
+	return builder.New(filepath.Join(cache, "refit-testbed"), progress.New(logWriter{tb})), nil
 }
 
 // start starts both processes and waits until the server is usable.

@@ -3,7 +3,6 @@
 package serve
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -31,7 +30,6 @@ import (
 	"github.com/refit-dev/refit/internal/server/certificate"
 	"github.com/refit-dev/refit/internal/server/oidc"
 	"github.com/refit-dev/refit/test/apiserver"
-	"github.com/refit-dev/refit/test/testbed"
 )
 
 const (
@@ -46,8 +44,7 @@ const (
 
 // TestSignInWithDex signs a person in at Dex, whose tokens a real API server reviews.
 func TestSignInWithDex(t *testing.T) {
-	binary, err := testbed.Builder(t).Dex(context.WithoutCancel(t.Context()))
-	must(t, err)
+	binary := apiserver.Dex(t)
 	serveAt := freeAddress(t)
 	d := startDex(t, binary, "https://"+serveAt+"/api/v1alpha1/session/callback")
 	c := &cluster{Server: apiserver.Start(t, apiserver.Options{Flags: []string{
