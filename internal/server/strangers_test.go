@@ -9,11 +9,13 @@ import (
 // Whoever has no credentials must neither keep the server busy nor keep out those who have.
 func TestRequestsWithoutCredentialsAreLimited(t *testing.T) {
 	for situation, change := range map[string]func(*request){
-		"no credentials":      func(*request) {},
-		"a guessed cookie":    func(r *request) { r.cookie = "guessed" },
-		"a rejected token":    func(r *request) { r.header.Set("Authorization", "Bearer stranger") },
-		"another scheme":      func(r *request) { r.header.Set("Authorization", "Basic dmlld2VyOg==") },
-		"a body to be parsed": func(r *request) { r.method, r.raw = http.MethodPost, `{"target":{"kubernetes":`+strings.Repeat("[", 10_000) },
+		"no credentials":   func(*request) {},
+		"a guessed cookie": func(r *request) { r.cookie = "guessed" },
+		"a rejected token": func(r *request) { r.header.Set("Authorization", "Bearer stranger") },
+		"another scheme":   func(r *request) { r.header.Set("Authorization", "Basic dmlld2VyOg==") },
+		"a body to be parsed": func(r *request) {
+			r.method, r.raw = http.MethodPost, `{"target":{"kubernetes":`+strings.Repeat("[", 10_000)
+		},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			b := newBed(t, upgrade()).current(t)

@@ -30,7 +30,9 @@ var (
 type Refresher func(ctx context.Context, refresh string) (token, next string, err error)
 
 // RefreshTokens sets what renews the tokens of sessions that an issuer has signed in.
-func (g *Gate) RefreshTokens(issuer string, refresher Refresher) { g.issuer, g.refresher = issuer, refresher }
+func (g *Gate) RefreshTokens(issuer string, refresher Refresher) {
+	g.issuer, g.refresher = issuer, refresher
+}
 
 // refreshDue returns when a token has to be renewed, or zero if it does not expire.
 func refreshDue(token string) time.Time {

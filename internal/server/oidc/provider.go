@@ -53,7 +53,7 @@ type Provider struct {
 
 	mu       sync.Mutex
 	found    *discovered // nil until the issuer has answered
-	failed   error            // of the last query
+	failed   error       // of the last query
 	failedAt time.Time
 }
 

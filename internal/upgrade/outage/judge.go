@@ -111,10 +111,8 @@ func (j judgment) afterStep(in *Input) judgment {
 		}
 		step, _ := node.StepOf(i.step)
 		ago := in.Now.Sub(i.end)
-		if step.API == node.InterruptsNothing || i.end.IsZero() || ago > wait || in.Since.Add(clockSkew).Before(j.interruption(i.start, in.Now)) || in.Since.After(i.end.Add(wait)) {
-			continue
-		}
-		if i.end.Before(last) {
+		before := in.Since.Add(clockSkew).Before(j.interruption(i.start, in.Now))
+		if step.API == node.InterruptsNothing || i.end.IsZero() || i.end.Before(last) || ago > wait || before || in.Since.After(i.end.Add(wait)) {
 			continue
 		}
 		last = i.end
