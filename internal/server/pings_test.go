@@ -71,7 +71,7 @@ func (c *freezing) Close() error {
 	return c.Conn.Close()
 }
 
-// A write with the token of a caller must not fail for 45 seconds because of a machine that is gone.
+// A write with the token of a caller must not fail for 45 seconds because a machine is gone.
 func TestAWriteDoesNotUseADeadConnectionForLong(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	s.EnableHTTP2 = true

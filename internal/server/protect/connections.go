@@ -8,9 +8,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Connections limits the connections of a listener, of all clients and of each. One beyond the limit
-// is closed at once: it must not keep those of others waiting. Excess is called at most once a
-// minute.
+// Connections limits the connections of a listener, of all clients and of each. One beyond the
+// limit is closed at once: it must not keep those of others waiting. Excess is called at most once
+// a minute.
 func Connections(l net.Listener, all, each int, excess func(client string)) net.Listener {
 	return &connections{Listener: l, all: all, each: each, excess: excess, report: rate.Sometimes{Interval: time.Minute}, of: map[string]int{}}
 }

@@ -101,7 +101,7 @@ func (j judgment) afterFailure(in *Input) judgment {
 }
 
 // afterStep judges a host that is at no step that could interrupt its API server. It may have just
-// ended one. The outage may have begun with a step before that one.
+// ended one. The outage may have started with a step before that one.
 func (j judgment) afterStep(in *Input) judgment {
 	var last time.Time
 	for _, i := range j.steps {

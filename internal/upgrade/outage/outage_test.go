@@ -63,8 +63,8 @@ func agent(step string, start int) *cliv1alpha1.HostStatus {
 	}
 }
 
-// finished is the report of an agent between two steps: the outage began with swap-etcd, which ended
-// at a time, and swap-apiserver started and ended then.
+// finished is the report of an agent between two steps: the outage began with swap-etcd, which
+// ended at a time, and swap-apiserver started and ended then.
 func finished(etcd, started, ended int) *cliv1alpha1.HostStatus {
 	a := agent(node.StepAPIServer, started)
 	a.Step = nil
