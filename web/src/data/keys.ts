@@ -14,6 +14,7 @@ export const keys = {
   operation: (name: string) => ['operation', name] as const,
   check: (id: string) => ['check', id] as const,
   manifest: (check: string) => ['manifest', check] as const,
+  config: (release: string) => ['config', release] as const,
   bundle: (id: string) => ['support-bundle', id] as const,
   audit: ['audit'] as const,
   allNodes: ['nodes'] as const,

@@ -2,6 +2,7 @@ import type { Me } from '../../src/api/documents.ts'
 
 const reads = ['CreateCheck', 'CreateSupportBundle']
 const writes = ['StartOperation', 'ChangeOperation', 'PutRelease', 'PauseOperation', 'ResumeOperation', 'RetryOperation', 'AbortOperation']
+const edits = ['PutConfig']
 const approvals = ['ApproveOperation', 'ListAudit']
 
 /** A user who may read, and may change upgrades or approve plans. */
@@ -11,6 +12,7 @@ export function meWith(operator: boolean, approver = operator): Me {
     user: 'jane@example.org', method: 'session',
     permissions: [
       ...reads.map(row('', true)), ...writes.map(row('patch clusterupgrades.refit.dev', operator)),
+      ...edits.map(row('approve components.refit.dev', operator)),
       ...approvals.map(row('approve clusterupgrades.refit.dev', approver)),
     ],
   }

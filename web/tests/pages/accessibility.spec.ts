@@ -1,6 +1,7 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import { changedReport, reports } from '../documents/checks.ts'
+import { form } from '../documents/form.ts'
 import type { Replay } from '../server/replay.ts'
 import { overflowOf } from './overflow.ts'
 import { expect, test } from './fixture.ts'
@@ -107,6 +108,19 @@ const pages: Case[] = [
       await configure(page)
       await page.getByRole('button', { name: 'Check the cluster' }).click()
       await expect(page.getByRole('heading', { name: /3 fields are invalid/ })).toBeVisible()
+    },
+  },
+  {
+    name: 'the form of a publisher', scene: 'idle', path: chosen,
+    prepare: async (page, { configs }) => {
+      configs.form = form
+      configs.trust = 'Unverified'
+      configs.pending = ['shop']
+      await configure(page)
+      await page.getByRole('checkbox', { name: 'Use HTTPS' }).click()
+      await expect(page.getByLabel(/Password of the database/)).toBeVisible()
+      await page.getByRole('button', { name: 'Save the answers' }).click()
+      await expect(page.getByRole('heading', { name: /2 fields are invalid/ })).toBeVisible()
     },
   },
   {

@@ -8,6 +8,7 @@ import { spec } from '../documents/checks.ts'
 import { meWith } from '../documents/me.ts'
 import { ago } from '../documents/time.ts'
 import { Bundles } from './bundles.ts'
+import { Configs } from './config.ts'
 import { Checks, problem, type Answer } from './checks.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -40,6 +41,7 @@ export class Replay {
   frozen = false
   readonly checks = new Checks()
   readonly bundles = new Bundles()
+  readonly configs = new Configs()
   readonly requests: string[] = []
   readonly lastEventIDs: string[] = []
   #server: Server
@@ -97,6 +99,7 @@ export class Replay {
     if (path[0] === 'session') return void this.#session(request, response)
     if (!this.signedIn) return this.#problem(response, 401, 'unauthenticated', 'There is no session.')
     if (path[0] === 'support-bundles') return void this.#bundle(request, path, response)
+    if (path[0] === 'config') return void this.#config(request, path, url, response)
     if (path[0] === 'events') return this.#events(request, response)
     if (request.method !== 'GET' && request.method !== 'POST' || path[0] === 'checks' || (path[0] === 'operations' && path.length === 1 && request.method === 'POST')) {
       return void this.#write(request, path, response)
@@ -125,6 +128,13 @@ export class Replay {
     const { state } = this.scene
     this.setState({ ...state, releases: [...state.releases, { name, kubernetes, keyID: 'SHA256:vendor', createTime: ago(0), verifiedHosts: 0, rejectedHosts: 0 }] })
     this.#send(response, { status: 201, body: { name, kubernetes, digest: `sha256:${'0'.repeat(64)}`, keyID: 'SHA256:vendor', trust: 'Verified', existed: false } })
+  }
+
+  async #config(request: IncomingMessage, [, part]: string[], url: URL, response: ServerResponse) {
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    const { method = 'GET' } = request
+    this.#send(response, this.configs.answer(method, part, url.searchParams.get('release') ?? '', String(request.headers['if-match']), body))
   }
 
   async #bundle(request: IncomingMessage, [, id, file]: string[], response: ServerResponse) {

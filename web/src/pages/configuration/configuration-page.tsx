@@ -21,6 +21,7 @@ import { WriteButton } from '../../writes/write-button.tsx'
 import { ErrorSummary } from './error-summary.tsx'
 import { RadioField } from './fields.tsx'
 import { PoolFields } from './pool-fields.tsx'
+import { VendorForm } from './vendor-form.tsx'
 
 /** The second step: how the nodes are upgraded. Its end starts the check. */
 export default function ConfigurationPage() {
@@ -119,6 +120,7 @@ function Configuration({ draft, check }: { draft: Draft; check: string }) {
           )}
         </Form>
       </FieldErrorsContext>
+      <VendorForm release={draft.release} />
       <p className="refit-muted">{t('wizard.command')} <CommandLine command={commandOf('check', specOf(draft))} /></p>
     </WizardPage>
   )

@@ -66,7 +66,7 @@ export function RadioField<T extends string>({ pointer, label, value, change, op
   )
 }
 
-function Help({ id, help, error }: { id: string; help: ReactNode; error: string | undefined }) {
+export function Help({ id, help, error }: { id: string; help: ReactNode; error: string | undefined }) {
   if (help === undefined && error === undefined) return null
   return (
     <FormHelperText>
