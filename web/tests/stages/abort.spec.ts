@@ -16,6 +16,7 @@ for (const stage of ['Prefetch', 'Backup', 'Rehearsal', 'ControlPlane', 'Workers
     await expect(phase).toHaveText('Paused', patient)
     await page.getByRole('button', { name: 'Resume', exact: true }).click()
     await expect(phase).not.toHaveText('Paused', patient)
+    await expect(current, 'what an earlier stage did may be verified first').toHaveId(new RegExp(`^stage-${stage}-`), patient)
     console.log(`aborted at ${await current.getAttribute('id')}, ${await phase.innerText()}`)
     await abort(page)
     await expect(phase).toHaveText('Aborted', patient)
