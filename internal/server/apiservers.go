@@ -22,7 +22,7 @@ func (s *Server) findAPIServers(ctx context.Context) {
 	reported := false
 	for {
 		wait := addressesInterval
-		switch err := s.options.Cluster.FindAPIServers(ctx); {
+		switch err := s.mirror.FindAPIServers(ctx); {
 		case err == nil:
 			reported = false
 		case ctx.Err() == nil && operations.Unanswered(err):

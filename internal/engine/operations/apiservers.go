@@ -81,15 +81,16 @@ func (a *APIServers) next() {
 	}
 }
 
-// set sets the addresses beside that of the kubeconfig. An API server that has left the cluster is
+// set sets the addresses beside that of the kubeconfig, and returns them. An API server that has left the cluster is
 // not dialed any more, even if it answers: its data may be old.
-func (a *APIServers) set(found []string) {
+func (a *APIServers) set(found []string) []string {
 	if !a.proven {
-		return
+		return nil
 	}
 	a.mu.Lock()
-	a.others = slices.DeleteFunc(slices.Sorted(slices.Values(found)), func(address string) bool { return address == a.first })
-	left := a.at != "" && !slices.Contains(a.others, a.at)
+	others := slices.DeleteFunc(slices.Sorted(slices.Values(found)), func(address string) bool { return address == a.first })
+	a.others = others
+	left := a.at != "" && !slices.Contains(others, a.at)
 	if left {
 		a.at = ""
 	}
@@ -97,18 +98,19 @@ func (a *APIServers) set(found []string) {
 	if left {
 		a.dialer.CloseAll()
 	}
+	return others
 }
 
-// FindAPIServers reads the addresses of the API servers, as they have registered them.
-func (c *Cluster) FindAPIServers(ctx context.Context) error {
+// findAPIServers reads the addresses of the API servers, as they have registered them, and returns
+// those in use beside that of the kubeconfig.
+func (c *Cluster) findAPIServers(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	var slice discoveryv1.EndpointSlice
 	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}, &slice); err != nil {
-		return fmt.Errorf("cannot read the addresses of the API servers: %w", err)
+		return nil, fmt.Errorf("cannot read the addresses of the API servers: %w", err)
 	}
-	c.APIServers.set(addressesOf(&slice))
-	return nil
+	return c.APIServers.set(addressesOf(&slice)), nil
 }
 
 func addressesOf(slice *discoveryv1.EndpointSlice) (out []string) {

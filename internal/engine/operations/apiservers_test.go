@@ -30,6 +30,16 @@ func registered(port int32, addresses ...string) client.Object {
 	return slice
 }
 
+// find lets a cluster read the addresses of its API servers.
+func find(t *testing.T, c *operations.Cluster) *operations.Mirror {
+	t.Helper()
+	m := operations.NewMirror(c, operations.NewCopy())
+	if err := m.FindAPIServers(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // dialed records the addresses that are dialed. None of them answers.
 type dialed struct{ addresses []string }
 
@@ -49,9 +59,7 @@ func TestTheNextAPIServerIsDialedAfterOneDoesNotRespond(t *testing.T) {
 	dial := func(address string) { _, _ = config.Dial(t.Context(), "tcp", address) }
 	c.Redial()
 	dial("lb.example.com:443") // the only one that is known
-	if err := c.FindAPIServers(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	find(t, c)
 	for range 5 {
 		dial("lb.example.com:443")
 		dial("proxy.example.com:3128")
@@ -67,6 +75,33 @@ func TestTheNextAPIServerIsDialedAfterOneDoesNotRespond(t *testing.T) {
 	}
 }
 
+// A server that restarts while its load balancer is down cannot read the addresses.
+func TestTheAddressesOutlastARestart(t *testing.T) {
+	d := &dialed{}
+	config := &rest.Config{Host: "https://lb.example.com", Dial: d.dial}
+	servers, err := operations.NewAPIServers(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last operations.Copy
+	before := find(t, &operations.Cluster{Client: operationstest.NewClient(t, registered(6443, "10.0.0.1")), APIServers: servers})
+	before.Read(func(c *operations.Copy) { last = c.Clone() })
+
+	after := &rest.Config{Host: "https://lb.example.com", Dial: d.dial}
+	c := &operations.Cluster{Client: operationstest.NewClient(t)}
+	if c.APIServers, err = operations.NewAPIServers(after); err != nil {
+		t.Fatal(err)
+	}
+	operations.NewMirror(c, last)
+	for range 2 {
+		_, _ = after.Dial(t.Context(), "tcp", "lb.example.com:443")
+		c.Redial()
+	}
+	if want := []string{"lb.example.com:443", "10.0.0.1:6443"}; !slices.Equal(d.addresses, want) {
+		t.Errorf("dialed %q, want %q", d.addresses, want)
+	}
+}
+
 // The EndpointSlice has addresses that nothing but a certificate proves to be of API servers, and
 // the address of "kubectl proxy" has no TLS: tokens would be sent to them in plain text.
 func TestNoOtherAddressIsDialedWithoutCertificates(t *testing.T) {
@@ -79,9 +114,7 @@ func TestNoOtherAddressIsDialedWithoutCertificates(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &operations.Cluster{Client: operationstest.NewClient(t, registered(6443, "10.0.0.2", "10.0.0.1")), APIServers: servers}
-		if err := c.FindAPIServers(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		find(t, c)
 		first := "127.0.0.1:8001"
 		if insecure {
 			first = "lb.example.com:443"
@@ -105,17 +138,18 @@ func TestAnAPIServerThatHasLeftIsNotDialedAnyMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &operations.Cluster{APIServers: servers}
-	find := func(addresses ...string) {
+	m := operations.NewMirror(c, operations.NewCopy())
+	findAt := func(addresses ...string) {
 		c.Client = operationstest.NewClient(t, registered(6443, addresses...))
-		if err := c.FindAPIServers(t.Context()); err != nil {
+		if err := m.FindAPIServers(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		_, _ = config.Dial(t.Context(), "tcp", "lb.example.com:443")
 	}
-	find("10.0.0.1", "10.0.0.2")
+	findAt("10.0.0.1", "10.0.0.2")
 	c.Redial()
-	find("10.0.0.1", "10.0.0.2")
-	find("10.0.0.2")
+	findAt("10.0.0.1", "10.0.0.2")
+	findAt("10.0.0.2")
 	if want := []string{"lb.example.com:443", "10.0.0.1:6443", "lb.example.com:443"}; !slices.Equal(d.addresses, want) {
 		t.Errorf("dialed %q, want %q", d.addresses, want)
 	}
@@ -134,9 +168,7 @@ func TestAnotherAPIServerNeedsTheCertificateOfTheEndpoint(t *testing.T) {
 		}
 		at := s.Listener.Addr().(*net.TCPAddr)
 		c := &operations.Cluster{Client: operationstest.NewClient(t, registered(int32(at.Port), at.IP.String())), APIServers: servers}
-		if err := c.FindAPIServers(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		find(t, c)
 		c.Redial()
 		transport, err := rest.TransportFor(config)
 		if err != nil {

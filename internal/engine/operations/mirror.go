@@ -45,6 +45,8 @@ type Copy struct {
 	Gaps map[string]string
 	// NotInstalled is true if the cluster has no CRDs of Refit.
 	NotInstalled bool
+	// APIServers are the addresses of the API servers beside that of the kubeconfig.
+	APIServers []string
 	API          APILink
 }
 
@@ -95,11 +97,24 @@ func NewCopy() Copy {
 // NewMirror returns a mirror that starts with a copy, such as the last known one of another
 // process.
 func NewMirror(c *Cluster, start Copy) *Mirror {
+	if c.APIServers != nil {
+		c.APIServers.set(start.APIServers)
+	}
 	m := &Mirror{Cluster: c, copy: start, changes: newChanges(), current: map[string]bool{}, wake: make(chan struct{}, 1)}
 	for _, p := range parts {
 		m.current[p.name] = false
 	}
 	return m
+}
+
+// FindAPIServers reads the addresses of the API servers.
+func (m *Mirror) FindAPIServers(ctx context.Context) error {
+	found, err := m.findAPIServers(ctx)
+	if err != nil {
+		return err
+	}
+	m.update(func(c *Copy, _ *Changes) { c.APIServers = found })
+	return nil
 }
 
 // Read calls a function with the copy, which stays as it is until the function returns.
@@ -234,6 +249,6 @@ func (c *Copy) Sorted() []refitv1alpha1.ClusterUpgrade {
 func (c *Copy) Clone() Copy {
 	return Copy{
 		Operations: maps.Clone(c.Operations), Orders: maps.Clone(c.Orders), Reports: maps.Clone(c.Reports), Nodes: maps.Clone(c.Nodes),
-		Releases: maps.Clone(c.Releases), Gaps: maps.Clone(c.Gaps), Leader: c.Leader, NotInstalled: c.NotInstalled, API: c.API,
+		Releases: maps.Clone(c.Releases), Gaps: maps.Clone(c.Gaps), Leader: c.Leader, NotInstalled: c.NotInstalled, APIServers: slices.Clone(c.APIServers), API: c.API,
 	}
 }

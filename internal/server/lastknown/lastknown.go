@@ -53,6 +53,8 @@ type content struct {
 	Gaps       map[string]string                        `json:",omitempty"`
 	// NotInstalled is absent in files of older versions, which is false.
 	NotInstalled bool `json:",omitempty"`
+	// APIServers is absent in files of older versions, too.
+	APIServers []string `json:",omitempty"`
 }
 
 func (f *File) path() string { return filepath.Join(f.Directory, name) }
@@ -91,7 +93,7 @@ func (f *File) Load() (operations.Copy, error) {
 	fill(&out.Nodes, c.Nodes)
 	fill(&out.Releases, c.Releases)
 	fill(&out.Gaps, c.Gaps)
-	out.Leader, out.NotInstalled, out.API.CurrentAt = c.Leader, c.NotInstalled, c.CurrentAt
+	out.Leader, out.NotInstalled, out.APIServers, out.API.CurrentAt = c.Leader, c.NotInstalled, c.APIServers, c.CurrentAt
 	return out, nil
 }
 
@@ -110,7 +112,7 @@ func (f *File) Save(c *operations.Copy) error {
 	out := content{
 		Format: format, Version: version, Cluster: f.Cluster, Server: f.Server, CurrentAt: c.API.CurrentAt.UTC(), Leader: c.Leader,
 		Operations: c.Operations, Orders: c.Orders, Reports: c.Reports, Nodes: c.Nodes, Releases: c.Releases, Gaps: c.Gaps,
-		NotInstalled: c.NotInstalled,
+		NotInstalled: c.NotInstalled, APIServers: c.APIServers,
 	}
 	err := f.write(&out)
 	if errors.Is(err, errTooLarge) { // the upgrades matter most

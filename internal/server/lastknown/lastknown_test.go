@@ -20,6 +20,7 @@ func saved(t *testing.T) *lastknown.File {
 	c := operations.NewCopy()
 	c.Operations["op"] = &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "op"}}
 	c.Nodes["worker-1"] = operations.NodeFacts{Name: "worker-1", Kubelet: "v1.36.3"}
+	c.APIServers = []string{"10.0.0.2:6443"}
 	c.API.CurrentAt = time.Date(2026, 11, 19, 3, 0, 0, 0, time.UTC)
 	if err := f.Save(&c); err != nil {
 		t.Fatal(err)
@@ -32,7 +33,7 @@ func path(f *lastknown.File) string { return filepath.Join(f.Directory, "last-kn
 func TestTheStateIsReadBackWithItsAge(t *testing.T) {
 	f := saved(t)
 	c, err := f.Load()
-	if err != nil || c.Operations["op"] == nil || c.Nodes["worker-1"].Kubelet != "v1.36.3" || c.API.CurrentAt.Hour() != 3 || c.API.Reachable() {
+	if err != nil || c.Operations["op"] == nil || c.Nodes["worker-1"].Kubelet != "v1.36.3" || len(c.APIServers) != 1 || c.API.CurrentAt.Hour() != 3 || c.API.Reachable() {
 		t.Errorf("%+v, %v", c, err)
 	}
 	info, err := os.Stat(path(f))
