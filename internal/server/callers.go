@@ -29,6 +29,11 @@ func newCallers(options Options) (*callers, error) {
 		return nil, fmt.Errorf("cannot configure connections to the API server: %w", err)
 	}
 	config := rest.AnonymousClientConfig(options.Config)
+	if servers := options.Cluster.APIServers; servers != nil {
+		if err := servers.Connect(config); err != nil {
+			return nil, err
+		}
+	}
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to the API server: %w", err)

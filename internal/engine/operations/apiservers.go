@@ -2,8 +2,10 @@ package operations
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,16 +13,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/connrotation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// nameOfAll is a name in the certificate of each API server of a cluster: Pods use it.
+const nameOfAll = "kubernetes.default.svc"
+
 // APIServers are the API servers of a cluster. Connections go to the address of the kubeconfig
-// until an API server does not respond, and then to the next one. Each certificate has to be valid
-// for the host of the kubeconfig, as those of kubeadm are for the endpoint of the control plane.
-// Without the verification of certificates, there is no next one: tokens would be sent to whoever
-// has an address.
+// until an API server does not respond, and then to the next one, whose certificate must be signed
+// by the authority of the kubeconfig and valid for kubernetes.default.svc. Its own address is not
+// enough: a kubelet can have such a certificate, too. Without the verification of certificates,
+// there is no next one: tokens would be sent to whoever has an address.
 type APIServers struct {
 	first  string
 	proven bool // by certificates
@@ -32,7 +38,7 @@ type APIServers struct {
 	at     string // the address in use; empty: the first
 }
 
-// NewAPIServers lets all clients of a configuration connect through the result.
+// NewAPIServers returns the API servers of a configuration, and connects its clients through them.
 func NewAPIServers(config *rest.Config) (*APIServers, error) {
 	server, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
@@ -48,22 +54,62 @@ func NewAPIServers(config *rest.Config) (*APIServers, error) {
 	if a.dial == nil {
 		a.dial = (&net.Dialer{Timeout: requestTimeout}).DialContext
 	}
-	a.dialer = connrotation.NewDialer(a.dialCurrent)
-	config.Dial = a.dialer.DialContext
-	return a, nil
+	a.dialer = connrotation.NewDialer(a.dial)
+	return a, a.Connect(config)
 }
 
-// dialCurrent dials the API server in use. Other addresses, such as that of a proxy, stay as they
-// are.
-func (a *APIServers) dialCurrent(ctx context.Context, network, address string) (net.Conn, error) {
-	if address == a.first {
-		a.mu.Lock()
-		if a.at != "" {
-			address = a.at
-		}
-		a.mu.Unlock()
+// Connect lets the clients of another configuration of the same API server connect through these.
+func (a *APIServers) Connect(config *rest.Config) error {
+	config.Dial = a.dialer.DialContext
+	if !a.proven {
+		return nil
 	}
-	return a.dial(ctx, network, address)
+	secure, err := rest.TLSConfigFor(config)
+	if err != nil {
+		return fmt.Errorf("cannot verify API servers: %w", err)
+	}
+	if secure == nil {
+		secure = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	secure = secure.Clone()
+	secure.ServerName = nameOfAll
+	others := utilnet.SetTransportDefaults(&http.Transport{
+		Proxy: config.Proxy, TLSClientConfig: secure, TLSHandshakeTimeout: requestTimeout, DialContext: a.dialOther, DisableCompression: config.DisableCompression,
+	})
+	config.Wrap(func(first http.RoundTripper) http.RoundTripper { return &chosen{servers: a, first: first, others: others} })
+	return nil
+}
+
+// chosen sends requests to the API server in use.
+type chosen struct {
+	servers       *APIServers
+	first, others http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c *chosen) RoundTrip(r *http.Request) (*http.Response, error) {
+	if c.servers.inUse() == "" {
+		return c.first.RoundTrip(r)
+	}
+	return c.others.RoundTrip(r)
+}
+
+// WrappedRoundTripper lets client-go find the transport.
+func (c *chosen) WrappedRoundTripper() http.RoundTripper { return c.first }
+
+func (a *APIServers) inUse() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.at
+}
+
+// dialOther dials the API server in use. Other addresses, such as that of a proxy, stay as they
+// are.
+func (a *APIServers) dialOther(ctx context.Context, network, address string) (net.Conn, error) {
+	if at := a.inUse(); address == a.first && at != "" {
+		address = at
+	}
+	return a.dialer.DialContext(ctx, network, address)
 }
 
 // next closes all connections, and uses the next API server. One alone stays in use.

@@ -2,11 +2,21 @@ package operations_test
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +53,28 @@ func find(t *testing.T, c *operations.Cluster) *operations.Mirror {
 // dialed records the addresses that are dialed. None of them answers.
 type dialed struct{ addresses []string }
 
+// request sends a request with the transport of a configuration.
+func request(t *testing.T, config *rest.Config) error {
+	t.Helper()
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := config.Host
+	if !strings.Contains(host, "://") {
+		host = "http://" + host
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, host, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := transport.RoundTrip(r)
+	if err == nil {
+		err = answer.Body.Close()
+	}
+	return err
+}
+
 func (d *dialed) dial(_ context.Context, _, address string) (net.Conn, error) {
 	d.addresses = append(d.addresses, address)
 	return nil, net.ErrClosed
@@ -56,22 +88,43 @@ func TestTheNextAPIServerIsDialedAfterOneDoesNotRespond(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &operations.Cluster{Client: operationstest.NewClient(t, registered(6443, "10.0.0.2", "10.0.0.1", "fd00::3")), APIServers: servers}
-	dial := func(address string) { _, _ = config.Dial(t.Context(), "tcp", address) }
 	c.Redial()
-	dial("lb.example.com:443") // the only one that is known
+	_ = request(t, config) // the only one that is known
 	find(t, c)
+	caller := &rest.Config{Host: "https://lb.example.com"}
+	if err := servers.Connect(caller); err != nil {
+		t.Fatal(err)
+	}
 	for range 5 {
-		dial("lb.example.com:443")
-		dial("proxy.example.com:3128")
+		_, _ = request(t, config), request(t, caller)
 		c.Redial()
 	}
-	const proxy = "proxy.example.com:3128"
-	want := []string{
-		"lb.example.com:443",
-		"lb.example.com:443", proxy, "10.0.0.1:6443", proxy, "10.0.0.2:6443", proxy, "[fd00::3]:6443", proxy, "lb.example.com:443", proxy,
+	want := []string{"lb.example.com:443"}
+	for _, address := range []string{"lb.example.com:443", "10.0.0.1:6443", "10.0.0.2:6443", "[fd00::3]:6443", "lb.example.com:443"} {
+		want = append(want, address, address)
 	}
 	if !slices.Equal(d.addresses, want) {
 		t.Errorf("dialed %q\nwant   %q", d.addresses, want)
+	}
+}
+
+// A proxy is told the name of the API server. It has no other address.
+func TestAProxyIsDialedForEveryAPIServer(t *testing.T) {
+	d := &dialed{}
+	proxy := func(*http.Request) (*url.URL, error) { return &url.URL{Scheme: "http", Host: "proxy.example.com:3128"}, nil }
+	config := &rest.Config{Host: "https://lb.example.com", Dial: d.dial, Proxy: proxy}
+	servers, err := operations.NewAPIServers(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &operations.Cluster{Client: operationstest.NewClient(t, registered(6443, "10.0.0.1")), APIServers: servers}
+	find(t, c)
+	for range 2 {
+		_ = request(t, config)
+		c.Redial()
+	}
+	if want := slices.Repeat([]string{"proxy.example.com:3128"}, 2); !slices.Equal(d.addresses, want) {
+		t.Errorf("dialed %q", d.addresses)
 	}
 }
 
@@ -94,7 +147,7 @@ func TestTheAddressesOutlastARestart(t *testing.T) {
 	}
 	operations.NewMirror(c, last)
 	for range 2 {
-		_, _ = after.Dial(t.Context(), "tcp", "lb.example.com:443")
+		_ = request(t, after)
 		c.Redial()
 	}
 	if want := []string{"lb.example.com:443", "10.0.0.1:6443"}; !slices.Equal(d.addresses, want) {
@@ -121,7 +174,7 @@ func TestNoOtherAddressIsDialedWithoutCertificates(t *testing.T) {
 		}
 		for range 3 {
 			c.Redial()
-			_, _ = config.Dial(t.Context(), "tcp", first)
+			_ = request(t, config)
 		}
 		if !slices.Equal(d.addresses, []string{first, first, first}) {
 			t.Errorf("%s: dialed %q", host, d.addresses)
@@ -144,7 +197,7 @@ func TestAnAPIServerThatHasLeftIsNotDialedAnyMore(t *testing.T) {
 		if err := m.FindAPIServers(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = config.Dial(t.Context(), "tcp", "lb.example.com:443")
+		_ = request(t, config)
 	}
 	findAt("10.0.0.1", "10.0.0.2")
 	c.Redial()
@@ -155,35 +208,95 @@ func TestAnAPIServerThatHasLeftIsNotDialedAnyMore(t *testing.T) {
 	}
 }
 
-// The certificate is verified for the host of the kubeconfig, whichever API server is dialed.
-func TestAnotherAPIServerNeedsTheCertificateOfTheEndpoint(t *testing.T) {
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
-	t.Cleanup(s.Close)
-	for host, valid := range map[string]bool{"127.0.0.1": true, "127.0.0.9": false} {
-		config := &rest.Config{Host: "https://" + host + ":1", Timeout: 5 * time.Second}
-		config.CAData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-		servers, err := operations.NewAPIServers(config)
-		if err != nil {
-			t.Fatal(err)
+// The certificate of each API server is valid for its own address and for kubernetes.default.svc,
+// but not for the addresses of the others. The one of a kubelet is valid for its address alone.
+func TestAnotherAPIServerProvesThatItIsOne(t *testing.T) {
+	authority := newAuthority(t)
+	first := authority.serve(t, "127.0.0.1:0", "127.0.0.1", "kubernetes.default.svc")
+	_, port, err := net.SplitHostPort(first.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.ParseInt(port, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority.serve(t, "127.0.0.2:"+port, "127.0.0.2", "kubernetes.default.svc")
+	authority.serve(t, "127.0.0.3:"+port, "127.0.0.3") // a kubelet
+	newAuthority(t).serve(t, "127.0.0.4:"+port, "127.0.0.1", "127.0.0.4", "kubernetes.default.svc")
+
+	config := &rest.Config{Host: "https://" + first.Addr().String(), Timeout: 5 * time.Second}
+	config.CAData = authority.pem
+	servers, err := operations.NewAPIServers(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &operations.Cluster{Client: operationstest.NewClient(t, registered(int32(number), "127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4")), APIServers: servers}
+	find(t, c)
+	for i, want := range []string{"", "", "match kubernetes.default.svc", "unknown authority", ""} { // the first one again at the end
+		err := request(t, config)
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("the API server %d: %v, want %q", i+1, err, want)
 		}
-		at := s.Listener.Addr().(*net.TCPAddr)
-		c := &operations.Cluster{Client: operationstest.NewClient(t, registered(int32(at.Port), at.IP.String())), APIServers: servers}
-		find(t, c)
 		c.Redial()
-		transport, err := rest.TransportFor(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := transport.RoundTrip(r)
-		if err == nil {
-			_ = answer.Body.Close()
-		}
-		if valid != (err == nil) || !valid && !strings.Contains(err.Error(), "certificate is valid for") {
-			t.Errorf("%s: %v", host, err)
+	}
+}
+
+// authority signs certificates.
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+	pem         []byte
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := x509.ParseCertificate(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &authority{certificate, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})}
+}
+
+// serve answers requests at an address with a certificate for these names.
+func (a *authority) serve(t *testing.T, address string, names ...string) net.Listener {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	for _, name := range names {
+		if ip := net.ParseIP(name); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, name)
 		}
 	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	_ = s.Listener.Close()
+	s.Listener, s.TLS = at, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}}
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return at
 }
