@@ -1,7 +1,7 @@
 package v1alpha1
 
-// ComponentForm is what the publisher asks the user for: groups of items whose answers become
-// values of components. `refit serve` shows it, evaluates its conditions and writes the values.
+// ComponentForm prompts the user for values of components: groups of items whose answers become
+// these values. `refit serve` shows it, evaluates its conditions and writes the values.
 //
 // Conditions are CEL and know the answers to earlier items as values.NAME. An item that is hidden
 // or has no answer is an empty text, false, or for numbers null.

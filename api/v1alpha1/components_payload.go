@@ -15,7 +15,7 @@ type ComponentsPayload struct {
 	// Components are the versions that the ClusterRelease offers. A component can have several: the
 	// last one is the target, the others are for clusters that cannot reach it in one step.
 	Components []ReleaseComponent `json:"components"`
-	// Form is what users are asked for, whose answers become values of the components.
+	// Form prompts users for values of the components.
 	Form *ComponentForm `json:"form,omitempty"`
 }
 

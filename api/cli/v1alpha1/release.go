@@ -30,7 +30,7 @@ type ReleaseContent struct {
 
 	// Components have an envelope of their own, which names the digest.
 	Components []refitv1alpha1.ReleaseComponent `json:"components,omitempty"`
-	// Form is what users are asked for.
+	// Form is the form that users fill in.
 	Form *refitv1alpha1.ComponentForm `json:"form,omitempty"`
 
 	// Compared is the result of comparing the files with the signed digests.

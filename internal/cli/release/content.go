@@ -36,7 +36,7 @@ func (o *Opened) document(name, trust string) cliv1alpha1.ReleaseContent {
 type unsigned struct {
 	refitv1alpha1.ReleasePayload
 	Components []refitv1alpha1.ReleaseComponent `json:"components,omitempty"`
-	// Form is what users are asked for.
+	// Form is the form that users fill in.
 	Form *refitv1alpha1.ComponentForm `json:"form,omitempty"`
 	// Charts are the charts of the components, by their digest.
 	Charts map[string][]byte `json:"charts,omitempty"`

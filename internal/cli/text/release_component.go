@@ -26,7 +26,7 @@ func writeComponent(b *strings.Builder, c *refitv1alpha1.ReleaseComponent) {
 		reviewed{c.Fits, c.Values, c.UserMay, c.Images, c.OnRemove, c.Checks, c.Recipe})
 }
 
-// writeForm writes what users are asked for.
+// writeForm writes the form that users fill in.
 func writeForm(b *strings.Builder, form *refitv1alpha1.ComponentForm) {
 	if form != nil {
 		writeReviewed(b, "Form", form)

@@ -19,7 +19,7 @@ type Components struct {
 	// List is in the order of the payload: of several versions of a component, the last one is the
 	// target.
 	List []refitv1alpha1.ReleaseComponent
-	// Form is nil if the publisher asks for nothing.
+	// Form is nil if there is none.
 	Form *refitv1alpha1.ComponentForm
 	// Digest is the digest of the payload.
 	Digest string

@@ -92,7 +92,7 @@ func (c *formCompiler) add(field, text string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", field, err)
 	}
-	if c.out[field], err = program(env, text); err != nil {
+	if c.out[field], err = compileCondition(env, text); err != nil {
 		return fmt.Errorf("%s: %w; it can refer to earlier items", field, err)
 	}
 	return nil

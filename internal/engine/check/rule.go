@@ -90,15 +90,15 @@ func compile(check *refitv1alpha1.ComponentCheck, versions Versions) (*rule, err
 	if err != nil {
 		return nil, err
 	}
-	eval, err := program(all[variable], text)
+	eval, err := compileCondition(all[variable], text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", field, err)
 	}
 	return &rule{eval: eval, variable: variable, versions: versions, limit: limit{checkBudget, maxTime}}, nil
 }
 
-// program compiles a condition, which must return a bool.
-func program(env *cel.Env, text string) (evaluate, error) {
+// compileCondition compiles a condition, which must return a bool.
+func compileCondition(env *cel.Env, text string) (evaluate, error) {
 	ast, issues := env.Compile(text)
 	if err := issues.Err(); err != nil {
 		return nil, errors.New(oneLine(err))

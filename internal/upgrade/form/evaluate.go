@@ -60,7 +60,7 @@ func Evaluate(ctx context.Context, f *refitv1alpha1.ComponentForm, answers Answe
 		answers: answers, conditions: conditions, known: map[string]any{},
 		Result: &Result{Answers: Answers{}, Given: Answers{}},
 	}
-	asked := map[string]bool{}
+	known := map[string]bool{}
 	for g := range f.Groups {
 		group := &f.Groups[g]
 		shown := e.holds(ctx, fmt.Sprintf("groups[%d].when", g), group.When, group.Items[0].Name)
@@ -68,7 +68,7 @@ func Evaluate(ctx context.Context, f *refitv1alpha1.ComponentForm, answers Answe
 			e.Groups = append(e.Groups, group.Name)
 		}
 		for i := range group.Items {
-			asked[group.Items[i].Name] = true
+			known[group.Items[i].Name] = true
 			e.item(ctx, &group.Items[i], fmt.Sprintf("groups[%d].items[%d]", g, i), shown)
 		}
 		if err := ctx.Err(); err != nil {
@@ -76,7 +76,7 @@ func Evaluate(ctx context.Context, f *refitv1alpha1.ComponentForm, answers Answe
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(answers)) {
-		if !asked[name] {
+		if !known[name] {
 			e.problem(Unknown, name, "is not an item of the form")
 		}
 	}

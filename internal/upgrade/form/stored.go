@@ -72,7 +72,7 @@ func (s Stored) For(f *refitv1alpha1.ComponentForm) (answers Answers, passwords 
 }
 
 // Complete adds the stored passwords to answers that do not have them: nobody can read a password
-// again, so it stays unless another one, or an empty one, is given.
+// again, so it stays unless another one, or an empty text, is given.
 func (s Stored) Complete(f *refitv1alpha1.ComponentForm, answers Answers) Answers {
 	out := maps.Clone(answers)
 	if out == nil {
