@@ -122,7 +122,8 @@ func (s *Server) openRelease(
 			With("Sign the ClusterRelease with a key that the hosts accept: `refit release sign FILE --key KEY`")
 	}
 	if spec.Kubernetes != "" && spec.Kubernetes != signed.Payload.Kubernetes {
-		return signed, components, "", invalidField("#/spec/kubernetes", fmt.Sprintf("is %q, but the signed content has %q", spec.Kubernetes, signed.Payload.Kubernetes))
+		return signed, components, "", invalidField("#/spec/kubernetes",
+			fmt.Sprintf("is %q, but the signed content has %q", spec.Kubernetes, signed.Payload.Kubernetes))
 	}
 	spec.Kubernetes = signed.Payload.Kubernetes
 	return signed, components, trust, nil

@@ -71,7 +71,7 @@ func pack(ctx context.Context, file, kubernetes string, doing func(what string))
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if out.form != nil {
-		if err := check.CheckForm(ctx, out.form); err != nil { // only refit serve would find it otherwise
+		if err := check.VerifyForm(ctx, out.form); err != nil { // only refit serve would find it otherwise
 			return nil, fmt.Errorf("%s: form: %w", file, err)
 		}
 	}

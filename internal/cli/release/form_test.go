@@ -126,7 +126,7 @@ func TestTheFormInTheDocumentation(t *testing.T) {
 	if err := form.Validate(file.Form, components); err != nil {
 		t.Error(err)
 	}
-	if err := check.CheckForm(t.Context(), file.Form); err != nil {
+	if err := check.VerifyForm(t.Context(), file.Form); err != nil {
 		t.Error(err)
 	}
 }

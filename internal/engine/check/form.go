@@ -53,9 +53,9 @@ func CompileForm(f *refitv1alpha1.ComponentForm) (*Form, error) {
 	return &Form{c.out}, nil
 }
 
-// CheckForm fails if a condition does not compile, cannot be evaluated before anything is filled
+// VerifyForm fails if a condition does not compile, cannot be evaluated before anything is filled
 // in, or does not accept the default of its item. An error names the field or the item.
-func CheckForm(ctx context.Context, f *refitv1alpha1.ComponentForm) error {
+func VerifyForm(ctx context.Context, f *refitv1alpha1.ComponentForm) error {
 	compiled, err := CompileForm(f)
 	if err != nil {
 		return err

@@ -78,11 +78,11 @@ func TestConditionsThatAreRefused(t *testing.T) {
 	} {
 		f := storage()
 		change(f)
-		if err := CheckForm(t.Context(), f); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := VerifyForm(t.Context(), f); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if err := CheckForm(t.Context(), storage()); err != nil {
+	if err := VerifyForm(t.Context(), storage()); err != nil {
 		t.Error(err)
 	}
 }

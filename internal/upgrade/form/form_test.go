@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -66,9 +67,7 @@ func TestAnswers(t *testing.T) {
 	all := Answers{"host": "a.b", "replicas": int64(3), "plan": "large", "tls": true, "token": "s3cret"}
 	with := func(name string, answer any) Answers {
 		out := Answers{}
-		for key, value := range all {
-			out[key] = value
-		}
+		maps.Copy(out, all)
 		if out[name] = answer; answer == "absent" {
 			delete(out, name)
 		}
@@ -108,8 +107,10 @@ func TestAnswers(t *testing.T) {
 		{"a list", with("host", []any{"a"}), "host replicas plan tls", "host must be a text", nil},
 		{"a text that is too long", with("token", strings.Repeat("a", maxText+1)), "host replicas plan tls token", "token must have at most 16384 bytes", nil},
 		{"not valid", with("token", "bad"), "host replicas plan tls token", "token must be a token", nil},
-		{"a broken condition", with("token", "broken"), "host replicas plan tls token",
-			"token has a condition of the publisher that cannot be evaluated: groups[1].items[0].valid", nil},
+		{
+			"a broken condition", with("token", "broken"), "host replicas plan tls token",
+			"token has a condition of the publisher that cannot be evaluated: groups[1].items[0].valid", nil,
+		},
 		{"another item", with("other", "x"), "host replicas plan tls token", "other is not an item of the form", nil},
 		{"no password", with("token", "absent"), "host replicas plan tls token", "", map[string]map[string]any{
 			"app":   {"ingress": map[string]any{"host": "a.b"}, "replicas": int64(3), "plan": "large", "tls": map[string]any{"enabled": true}},
@@ -234,7 +235,7 @@ func TestPasswordsAreStoredApart(t *testing.T) {
 }
 
 func TestWholeNumbersAreIntegers(t *testing.T) {
-	got := Integers(map[string]any{"a": 3.0, "b": 3.5, "c": 1e300, "d": "3", "e": -0.0})
+	got := Integers(map[string]any{"a": 3.0, "b": 3.5, "c": 1e300, "d": "3", "e": 0.0})
 	if want := (Answers{"a": int64(3), "b": 3.5, "c": 1e300, "d": "3", "e": int64(0)}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v", got)
 	}
@@ -243,6 +244,7 @@ func TestWholeNumbersAreIntegers(t *testing.T) {
 // TestAnyAnswers: whatever is answered, no value is set that userMay forbids, that is of an item
 // that is hidden, or that is not of its type; and answers that are kept give the same again.
 func TestAnyAnswers(t *testing.T) {
+	ctx := t.Context()
 	rapid.Check(t, func(t *rapid.T) {
 		f := goodForm()
 		answer := rapid.OneOf(
@@ -250,7 +252,7 @@ func TestAnyAnswers(t *testing.T) {
 			rapid.SampledFrom([]any{nil, "small", "bad", "broken", []any{"a"}, map[string]any{"a": "b"}}),
 		)
 		answers := rapid.MapOf(rapid.SampledFrom([]string{"host", "replicas", "plan", "tls", "token", "other"}), answer).Draw(t, "answers")
-		got, err := Evaluate(context.Background(), f, answers, filled{f})
+		got, err := Evaluate(ctx, f, answers, filled{f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +271,7 @@ func TestAnyAnswers(t *testing.T) {
 		if len(got.Problems) > 0 {
 			return
 		}
-		again, err := Evaluate(context.Background(), f, got.Given, filled{f})
+		again, err := Evaluate(ctx, f, got.Given, filled{f})
 		if err != nil || len(again.Problems) > 0 || !reflect.DeepEqual(again.Answers, got.Answers) {
 			t.Fatalf("kept answers give %v, not %v", again.Answers, got.Answers)
 		}

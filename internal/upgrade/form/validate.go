@@ -71,7 +71,8 @@ func (v *validator) group(g *refitv1alpha1.FormGroup) error {
 	case len(g.Items) == 0:
 		return errors.New("items: the list is empty")
 	}
-	if err := errors.Join(text("title", g.Title, maxTitle, true), text("description", g.Description, maxDescription, false), condition("when", g.When)); err != nil {
+	err := errors.Join(text("title", g.Title, maxTitle, true), text("description", g.Description, maxDescription, false), condition("when", g.When))
+	if err != nil {
 		return err
 	}
 	v.groups = append(v.groups, g.Name)
