@@ -103,6 +103,13 @@ func (a *APIServers) inUse() string {
 	return a.at
 }
 
+// count returns the number of addresses.
+func (a *APIServers) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return 1 + len(a.others)
+}
+
 // dialOther dials the API server in use. Other addresses, such as that of a proxy, stay as they
 // are.
 func (a *APIServers) dialOther(ctx context.Context, network, address string) (net.Conn, error) {

@@ -18,13 +18,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/engine/operations/operationstest"
@@ -125,6 +128,74 @@ func TestAProxyIsDialedForEveryAPIServer(t *testing.T) {
 	}
 	if want := slices.Repeat([]string{"proxy.example.com:3128"}, 2); !slices.Equal(d.addresses, want) {
 		t.Errorf("dialed %q", d.addresses)
+	}
+}
+
+// One of several API servers is upgraded: the cluster is reachable meanwhile. None of them answers
+// later.
+func TestAnOutageOfOneOfSeveralAPIServersIsNone(t *testing.T) {
+	for name, hangs := range map[string]bool{"closed connections": false, "no answers": true} {
+		t.Run(name, func(t *testing.T) {
+			config := &rest.Config{Host: "https://10.0.0.1:6443"}
+			servers, err := operations.NewAPIServers(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			objects := operationstest.NewClient(t, registered(6443, "10.0.0.1", "10.0.0.2", "10.0.0.3"))
+			find(t, &operations.Cluster{Client: objects, APIServers: servers})
+			down := map[string]*atomic.Bool{"": {}, "10.0.0.2:6443": {}, "10.0.0.3:6443": {}}
+			fails := func(ctx context.Context) error {
+				if !down[servers.InUse()].Load() {
+					return nil
+				}
+				if hangs {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return net.ErrClosed
+			}
+			c := interceptor.NewClient(objects, interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+					if err := fails(ctx); err != nil {
+						return err
+					}
+					return c.Get(ctx, key, object, options...)
+				},
+				List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+					if err := fails(ctx); err != nil {
+						return err
+					}
+					return c.List(ctx, list, options...)
+				},
+			})
+			synctest.Test(t, func(t *testing.T) {
+				var outages atomic.Int32
+				var m *operations.Mirror
+				m = mirrorOf(c, func(operations.Changes) {
+					m.Read(func(c *operations.Copy) {
+						if !c.API.UnreachableSince.IsZero() {
+							outages.Add(1)
+						}
+					})
+				})
+				m.APIServers = servers
+				go m.Run(t.Context())
+				for _, address := range []string{"", "10.0.0.2:6443"} {
+					down[address].Store(true)
+					time.Sleep(20 * time.Second)
+					synctest.Wait()
+				}
+				if outages.Load() != 0 || servers.InUse() != "10.0.0.3:6443" {
+					t.Errorf("%d outages, and %q is in use", outages.Load(), servers.InUse())
+				}
+				down["10.0.0.3:6443"].Store(true)
+				time.Sleep(3 * time.Second)
+				synctest.Wait()
+				if outages.Load() == 0 {
+					t.Error("the outage of all is not reported")
+				}
+			})
+		})
 	}
 }
 

@@ -10,3 +10,6 @@ const (
 
 // Redial does what a probe without an answer does.
 func (c *Cluster) Redial() { c.redial() }
+
+// InUse returns the address that is used instead of that of the kubeconfig.
+func (a *APIServers) InUse() string { return a.inUse() }

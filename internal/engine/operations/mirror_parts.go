@@ -175,7 +175,9 @@ func (m *Mirror) copied(p *part) *copied {
 		failed: func(at time.Time, err error) {
 			m.update(func(c *Copy, changes *Changes) {
 				if unanswered(context.Background(), err) != nil {
-					c.API.failed(at, err, changes)
+					if m.servers() == 1 { // the probe asks the others first
+						c.API.failed(at, err, changes)
+					}
 					return
 				}
 				p.found(c, changes, !apierrors.IsNotFound(err))

@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +16,12 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// An API server that hangs is reported within their sum.
+// An API server that hangs is reported within the sum of the first two. One of several has less time,
+// so that another one can answer before it is reported.
 const (
 	probeInterval = 500 * time.Millisecond
 	probeTimeout  = 2 * time.Second
+	oneOfSeveral  = 1200 * time.Millisecond
 )
 
 // probe reads something until the context ends, and reports each result with the time at which the
@@ -34,21 +37,42 @@ func (l *link) probe(ctx context.Context, read func(context.Context) error, repo
 		case <-ticker.C:
 		}
 		started := l.Now()
-		err := respond(ctx, read)
+		err := l.probeEach(ctx, read)
 		if ctx.Err() != nil {
 			return
 		}
 		report(started, err)
-		if err != nil {
-			l.redial()
-			l.outages.report()
-		}
 	}
 }
 
+// probeEach reads from one API server after another until one answers, and returns the error of the
+// first one if none does. The cluster is reachable while one of them answers.
+func (l *link) probeEach(ctx context.Context, read func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	servers, timeout := l.servers(), probeTimeout
+	if servers > 1 {
+		timeout = oneOfSeveral
+	}
+	var first error
+	for range servers {
+		err := respond(limited, timeout, read)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		first = cmp.Or(first, err)
+		l.redial()
+		l.outages.report()
+		if limited.Err() != nil {
+			break
+		}
+	}
+	return first
+}
+
 // respond returns an error unless the API server answers a read. A refusal is an answer.
-func respond(ctx context.Context, read func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+func respond(ctx context.Context, timeout time.Duration, read func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("the API server did not respond within %s", timeout))
 	defer cancel()
 	return unanswered(ctx, read(ctx))
 }
@@ -70,9 +94,17 @@ func unanswered(ctx context.Context, err error) error {
 		return nil
 	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("the API server did not respond within %s", probeTimeout)
+		return context.Cause(ctx)
 	}
 	return err
+}
+
+// servers returns the number of API servers that clients can use.
+func (c *Cluster) servers() int {
+	if c.APIServers == nil {
+		return 1
+	}
+	return c.APIServers.count()
 }
 
 // redial closes the connections of the client: one to a machine that is gone would otherwise stay
