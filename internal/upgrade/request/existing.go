@@ -10,8 +10,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// InProgress returns the operation in progress with the same spec, nil if there is none. An
-// operation that is being aborted or deleted does not count.
+// InProgress returns the operation in progress with the same target, scope and node selector, nil
+// if there is none. An operation that is being aborted or deleted does not count. A version and the
+// ClusterRelease that reaches it are the same target.
 func InProgress(existing []refitv1alpha1.ClusterUpgrade, spec refitv1alpha1.ClusterUpgradeSpec) *refitv1alpha1.ClusterUpgrade {
 	want := policy.Defaulted(spec)
 	for i := range existing {
@@ -20,11 +21,27 @@ func InProgress(existing []refitv1alpha1.ClusterUpgrade, spec refitv1alpha1.Clus
 			continue
 		}
 		is := policy.Defaulted(u.Spec)
-		if is.Target == want.Target && is.Scope == want.Scope && maps.Equal(is.NodeSelector, want.NodeSelector) {
+		if reaches(u, want.Target) && is.Scope == want.Scope && maps.Equal(is.NodeSelector, want.NodeSelector) {
 			return u
 		}
 	}
 	return nil
+}
+
+// reaches reports whether an operation has a target, or a plan that ends there.
+func reaches(u *refitv1alpha1.ClusterUpgrade, target refitv1alpha1.Target) bool {
+	if u.Spec.Target == target {
+		return true
+	}
+	plan := u.Status.Plan
+	if plan == nil || len(plan.Hops) == 0 {
+		return false
+	}
+	last := plan.Hops[len(plan.Hops)-1]
+	if target.Release != "" {
+		return last.Release.Name == target.Release
+	}
+	return last.Kubernetes == target.Kubernetes
 }
 
 // Differs returns the parts of the wanted spec that an operation with the same target lacks:

@@ -42,17 +42,48 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// planTo is a plan with a hop to each version.
+func planTo(versions ...string) *refitv1alpha1.PlanSummary {
+	plan := &refitv1alpha1.PlanSummary{}
+	for _, version := range versions {
+		plan.Hops = append(plan.Hops, refitv1alpha1.Hop{Kubernetes: version, Release: refitv1alpha1.ReleaseRef{Name: "kubernetes-" + version}})
+	}
+	return plan
+}
+
+func TestTheVersionOfAClusterReleaseIsTheSameTarget(t *testing.T) {
+	existing := named("first")
+	existing[0].Spec.Target = refitv1alpha1.Target{Kubernetes: "v1.36.3"}
+	existing[0].Status.Plan = planTo("v1.36.3")
+	for release, same := range map[string]bool{"kubernetes-v1.36.3": true, "other-v1.36.3": false} {
+		if got := request.InProgress(existing, refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Release: release}}); (got != nil) != same {
+			t.Errorf("%s: got %v", release, got)
+		}
+	}
+}
+
 func TestOperationInProgressWithTheSameRequest(t *testing.T) {
 	spec := refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: "v1.36.3"}}
 	for name, c := range map[string]struct {
 		change func(u *refitv1alpha1.ClusterUpgrade)
 		same   bool
 	}{
-		"the same":            {func(*refitv1alpha1.ClusterUpgrade) {}, true},
-		"the default scope":   {func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Scope = refitv1alpha1.ScopeAll }, true},
-		"other pools":         {func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Pools = []refitv1alpha1.Pool{{Name: "default"}} }, true},
-		"another scope":       {func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Scope = refitv1alpha1.ScopeWorkers }, false},
-		"another version":     {func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Target.Kubernetes = "v1.36.4" }, false},
+		"the same":          {func(*refitv1alpha1.ClusterUpgrade) {}, true},
+		"the default scope": {func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Scope = refitv1alpha1.ScopeAll }, true},
+		"other pools":       {func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Pools = []refitv1alpha1.Pool{{Name: "default"}} }, true},
+		"another scope":     {func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Scope = refitv1alpha1.ScopeWorkers }, false},
+		"another version":   {func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Target.Kubernetes = "v1.36.4" }, false},
+		"the ClusterRelease of the version": {func(u *refitv1alpha1.ClusterUpgrade) {
+			u.Spec.Target = refitv1alpha1.Target{Release: "kubernetes-v1.36.3"}
+			u.Status.Plan = planTo("v1.35.4", "v1.36.3")
+		}, true},
+		"a ClusterRelease on its way": {func(u *refitv1alpha1.ClusterUpgrade) {
+			u.Spec.Target = refitv1alpha1.Target{Release: "kubernetes-v1.37.1"}
+			u.Status.Plan = planTo("v1.36.3", "v1.37.1")
+		}, false},
+		"a ClusterRelease without a plan": {func(u *refitv1alpha1.ClusterUpgrade) {
+			u.Spec.Target = refitv1alpha1.Target{Release: "kubernetes-v1.36.3"}
+		}, false},
 		"other nodes":         {func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.NodeSelector = refitv1alpha1.Labels{"a": "b"} }, false},
 		"it is being aborted": {func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Aborted = true }, false},
 		"it is being deleted": {func(u *refitv1alpha1.ClusterUpgrade) { u.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, false},
