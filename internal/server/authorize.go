@@ -199,6 +199,9 @@ func (s *Server) problemOf(err error) *problem.Error {
 	case errors.Is(err, access.ErrUnauthenticated):
 		return problem.New(http.StatusUnauthorized, problem.Unauthenticated, "The request has no valid credentials.").
 			With("Sign in, or send a token that the API server accepts as a bearer token")
+	case errors.Is(err, access.ErrOwnCredentials):
+		return problem.New(http.StatusInternalServerError, problem.Internal, "The API server rejects the credentials of the server.").
+			With(fmt.Sprintf("Renew the kubeconfig of `%s serve`, then restart it", s.documents.command))
 	case errors.Is(err, access.ErrIssuer):
 		return issuerFailed()
 	case errors.Is(err, access.ErrUndecided):

@@ -7,6 +7,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -36,6 +37,9 @@ func (a Attributes) String() string {
 // ErrRejected is a token that the API server rejects.
 var ErrRejected = errors.New("the API server rejects the token")
 
+// ErrOwnCredentials is an API server that rejects the credentials of the server itself.
+var ErrOwnCredentials = errors.New("the API server rejects the credentials of the server")
+
 // Reviewer queries the API server about users and their permissions.
 type Reviewer interface {
 	// Authenticate returns the user of a token. It returns ErrRejected if there is none.
@@ -54,7 +58,7 @@ type Reviews struct{ Client client.Client }
 // Authenticate implements Reviewer.
 func (r *Reviews) Authenticate(ctx context.Context, token string) (User, error) {
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
-	if err := r.Client.Create(ctx, review); err != nil {
+	if err := r.create(ctx, review); err != nil {
 		return User{}, fmt.Errorf("cannot review the token: %w", err)
 	}
 	switch {
@@ -70,7 +74,7 @@ func (r *Reviews) Authenticate(ctx context.Context, token string) (User, error) 
 // Self implements Reviewer.
 func (r *Reviews) Self(ctx context.Context) (User, error) {
 	review := &authenticationv1.SelfSubjectReview{}
-	if err := r.Client.Create(ctx, review); err != nil {
+	if err := r.create(ctx, review); err != nil {
 		return User{}, fmt.Errorf("cannot determine the user of the kubeconfig: %w", err)
 	}
 	return userOf(&review.Status.UserInfo), nil
@@ -88,7 +92,7 @@ func (r *Reviews) Allowed(ctx context.Context, user User, a Attributes) (bool, e
 			review.Spec.Extra[key] = values
 		}
 	}
-	if err := r.Client.Create(ctx, review); err != nil {
+	if err := r.create(ctx, review); err != nil {
 		return false, fmt.Errorf("cannot determine whether %s may %s: %w", user.Name, a, err)
 	}
 	return review.Status.Allowed && !review.Status.Denied, nil
@@ -97,10 +101,20 @@ func (r *Reviews) Allowed(ctx context.Context, user User, a Attributes) (bool, e
 // SelfAllowed implements Reviewer. It needs no permission, other than Allowed.
 func (r *Reviews) SelfAllowed(ctx context.Context, a Attributes) (bool, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: a.resource()}}
-	if err := r.Client.Create(ctx, review); err != nil {
+	if err := r.create(ctx, review); err != nil {
 		return false, fmt.Errorf("cannot determine whether the kubeconfig may %s: %w", a, err)
 	}
 	return review.Status.Allowed && !review.Status.Denied, nil
+}
+
+// create requests a review with the credentials of the server: a caller whom the API server does not
+// know is in the status of the review.
+func (r *Reviews) create(ctx context.Context, review client.Object) error {
+	err := r.Client.Create(ctx, review)
+	if apierrors.IsUnauthorized(err) {
+		return fmt.Errorf("%w: %w", ErrOwnCredentials, err)
+	}
+	return err
 }
 
 func (a Attributes) resource() *authorizationv1.ResourceAttributes {

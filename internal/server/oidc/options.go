@@ -40,7 +40,7 @@ func (o *Options) Check() error {
 	issuer, err := url.Parse(o.Issuer)
 	switch {
 	case err != nil || issuer.Scheme != "https" || issuer.Host == "" || issuer.RawQuery != "" || issuer.Fragment != "" || issuer.User != nil:
-		return fmt.Errorf("--oidc-issuer-url: %q is not a URL such as https://dex.example.com", o.Issuer)
+		return fmt.Errorf("--oidc-issuer-url: %q is not a URL with https, such as https://dex.example.com", o.Issuer)
 	case o.ClientID == "":
 		return errors.New("--oidc-issuer-url needs --oidc-client-id, as kube-apiserver has it")
 	case slices.Contains(o.Scopes, ""):

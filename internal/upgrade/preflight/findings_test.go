@@ -234,6 +234,19 @@ func TestChecksAreComplete(t *testing.T) {
 	}
 }
 
+func TestUnreadObjectNamesThePermission(t *testing.T) {
+	for kind, want := range map[cluster.GapKind]string{cluster.GapForbidden: "Grant the permission", cluster.GapFailed: "Inspect the object"} {
+		c := situation{change: func(s *cluster.Snapshot) {
+			s.Gaps = append(s.Gaps, cluster.Gap{Part: cluster.PartHelm, Object: "releases in ConfigMaps", Kind: kind, Message: "no permission"})
+		}}
+		report := Run(c.input(t))
+		at := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.Object == "releases in ConfigMaps" })
+		if at < 0 || !strings.HasPrefix(report.Findings[at].Remedy, want) {
+			t.Errorf("%s: got %+v", kind, report.Findings)
+		}
+	}
+}
+
 func TestUnreadPartLeavesItsChecksUnanswered(t *testing.T) {
 	for _, check := range Checks() {
 		for _, part := range check.Needs {

@@ -17,6 +17,9 @@ var checksByObject = map[string][]string{
 	dnsConfig:     {"CorefilePluginUnknown"},
 }
 
+// permissionMissing is the remedy of what the credentials of the check do not permit to read.
+const permissionMissing = "Grant the permission that the message names, or use a kubeconfig that has it."
+
 // partUnreadable reports what could not be read, and which checks are unanswered because of it.
 //
 // A permission error blocks if a safety check depends on the part. An unreachable part never blocks
@@ -56,7 +59,7 @@ func unanswered(gap cluster.Gap, ids []string) Finding {
 	}
 	switch gap.Kind {
 	case cluster.GapForbidden:
-		f.Remedy = "Grant the permission that the message names, or use a kubeconfig that has it."
+		f.Remedy = permissionMissing
 	case cluster.GapUnreachable:
 		f.Remedy = "Run the check from a host that can reach it, such as a control plane node. " +
 			"The controller in the cluster checks again before an upgrade starts."
@@ -101,12 +104,16 @@ func needing(part cluster.Part) []string {
 
 // objectUnreadable reports a single object that could not be read.
 func objectUnreadable(gap cluster.Gap) Finding {
+	remedy := "Inspect the object before the upgrade: it may be damaged."
+	if gap.Kind == cluster.GapForbidden {
+		remedy = permissionMissing
+	}
 	return Finding{
 		Check:    idPartUnreadable,
 		Severity: Warn,
 		Unknown:  true,
 		Object:   gap.Object,
 		Message:  fmt.Sprintf("%s (%s) could not be read: %s", gap.Object, gap.Part, gap.Message),
-		Remedy:   "Inspect the object before the upgrade: it may be damaged.",
+		Remedy:   remedy,
 	}
 }
