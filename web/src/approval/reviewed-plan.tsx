@@ -9,6 +9,7 @@ import { failureOf } from '../wizard/checks.ts'
 import { ChangesOfPlan } from './changes-of-plan.tsx'
 import { outlineOf } from './outline.ts'
 import { reviewedPlan } from './reviewed-plans.ts'
+import { unreadParts } from './unread-parts.ts'
 import type { useReview } from './use-review.ts'
 
 interface ReviewedPlanProps {
@@ -35,6 +36,7 @@ export function ReviewedPlan({ review, hash, before }: ReviewedPlanProps) {
 function Shown({ report, plan, hash, before, retry }: { report: Report; plan: Plan; hash: string; before: string | undefined; retry: () => void }) {
   const { t } = useTranslation()
   const old = reviewedPlan(before)
+  const unread = unreadParts(report)
   return (
     <>
       {plan.hash !== hash && (
@@ -43,6 +45,11 @@ function Shown({ report, plan, hash, before, retry }: { report: Report; plan: Pl
           actionLinks={<button type="button" className="pf-v6-c-button pf-m-link pf-m-inline" onClick={retry}>{t('problem.retry')}</button>}
         >
           <p>{t('approval.differentHelp', { hash: plan.hash })}</p>
+        </Alert>
+      )}
+      {unread.length > 0 && (
+        <Alert isInline variant="warning" title={t('approval.unread')} component="h3">
+          <p>{t('approval.unreadHelp', { parts: unread.join(', ') })}</p>
         </Alert>
       )}
       {before && (old ? <ChangesOfPlan before={old} after={outlineOf(plan)} /> : <p>{t('approval.unknownBefore')}</p>)}

@@ -19,6 +19,8 @@ export type ServeLink =
   | { state: 'frozen'; since: number }
   /** There is no connection. */
   | { state: 'lost'; since: number }
+  /** The server answers, and the user has no permission to read what the page follows. */
+  | { state: 'forbidden' }
 
 export interface StreamHandlers {
   event(type: EventType, data: unknown): void

@@ -1,8 +1,9 @@
+import { statusOf } from '../api/problem.ts'
 import { createStore } from '../store.ts'
 import { signIn } from './api.ts'
 import { takeCode } from './fragment.ts'
 
-type CodeSignIn = { state: 'none' | 'pending' | 'succeeded' } | { state: 'failed'; reason: string }
+type CodeSignIn = { state: 'none' | 'pending' | 'succeeded' } | { state: 'failed'; /** Empty for a code that is not valid. */ reason: string }
 
 /** The sign-in with the code in the address with which the page was opened. */
 export const codeSignIn = createStore<CodeSignIn>({ state: 'none' })
@@ -14,6 +15,6 @@ export function startCodeSignIn() {
   codeSignIn.set({ state: 'pending' })
   signIn({ code }).then(
     () => codeSignIn.set({ state: 'succeeded' }),
-    (error: Error) => codeSignIn.set({ state: 'failed', reason: error.message }),
+    (error: Error) => codeSignIn.set({ state: 'failed', reason: statusOf(error) === 401 ? '' : error.message }),
   )
 }

@@ -3,10 +3,11 @@ import {
 } from '@patternfly/react-core'
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
-import { ProblemError } from '../api/problem.ts'
+import { ProblemError, statusOf } from '../api/problem.ts'
 import { CommandLine } from '../components/command-line.tsx'
 import { Remedy } from '../components/remedy.tsx'
 import { signIn } from './api.ts'
+import { codeSignIn } from './code-sign-in.ts'
 
 /** Signs in with a token. The token is kept nowhere in the page. */
 export function TokenForm({ done }: { done: () => void }) {
@@ -17,6 +18,7 @@ export function TokenForm({ done }: { done: () => void }) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (token.trim() === '') return setError(new Error(t('session.tokenRequired')))
+    codeSignIn.set({ state: 'none' }) // a code that failed does not matter any more
     setBusy(true)
     setError(undefined)
     signIn({ token: token.trim() }).then(() => {
@@ -28,8 +30,9 @@ export function TokenForm({ done }: { done: () => void }) {
     <Form onSubmit={submit}>
       {error && (
         <Alert isInline variant="danger" title={t('session.failed')} component="h2" role="alert">
-          <p>{error.message}</p>
-          <Remedy remedy={error instanceof ProblemError ? error.problem.remedy : undefined} />
+          {statusOf(error) === 401
+            ? <p>{t('session.tokenRejected')}</p>
+            : <><p>{error.message}</p><Remedy remedy={error instanceof ProblemError ? error.problem.remedy : undefined} /></>}
         </Alert>
       )}
       <FormGroup label={t('session.token')} fieldId="token" isRequired>

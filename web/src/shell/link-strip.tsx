@@ -50,6 +50,7 @@ function useServe(link: ServeLink, now: number): { text: string; look: Look } {
   switch (link.state) {
     case 'connecting': return { text: t('links.connecting'), look: undefined }
     case 'signedOut': return { text: t('links.signedOut'), look: 'warning' }
+    case 'forbidden': return { text: t('links.forbidden'), look: 'warning' }
     case 'live': return { text: t('links.live'), look: 'success' }
     case 'frozen': return { text: t('links.frozen', { time: age(now - link.since) }), look: 'danger' }
     case 'lost': return { text: t('links.lost', { time: age(now - link.since) }), look: 'danger' }

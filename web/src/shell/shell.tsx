@@ -3,10 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Suspense } from 'react'
 import { Link, Outlet } from 'react-router'
 import { useTranslation } from 'react-i18next'
+import { statusOf } from '../api/problem.ts'
 import { Announcer } from '../components/announcer.tsx'
 import { useClusterState } from '../data/queries.ts'
 import { useNow } from '../live/clock.ts'
 import { serveLink } from '../live/links.ts'
+import type { ServeLink } from '../live/stream.ts'
 import { useLive } from '../live/use-live.ts'
 import { meQuery } from '../session/me.ts'
 import { session } from '../session/session.ts'
@@ -23,9 +25,10 @@ export function Shell() {
   useLive()
   const { t } = useTranslation()
   const now = useNow()
-  const serve = useStore(serveLink)
+  const link = useStore(serveLink)
   const ended = useStore(session) === 'ended'
-  const { data: state } = useClusterState()
+  const { data: state, error } = useClusterState()
+  const serve = linkOf(link, error)
   const { data: me } = useQuery(meQuery)
   const signOut = useSignOut()
   const masthead = (
@@ -58,4 +61,9 @@ export function Shell() {
       <Announcer />
     </Page>
   )
+}
+
+/** EventSource does not report why it has no connection: a refused request of the same user does. */
+function linkOf(link: ServeLink, error: Error | null): ServeLink {
+  return link.state === 'lost' && statusOf(error) === 403 ? { state: 'forbidden' } : link
 }

@@ -2,9 +2,8 @@ import { useTranslation } from 'react-i18next'
 import type { BundlePart, SupportBundle } from '../api/documents.ts'
 import { Disclosure } from '../components/disclosure.tsx'
 import { Remedy } from '../components/remedy.tsx'
+import { bytes } from '../format/bytes.ts'
 import { addressOf } from './bundles.ts'
-
-const mebibyte = 1 << 20
 
 /** What a support bundle has so far, what is missing in it, and its file. */
 export function Collected({ bundle }: { bundle: SupportBundle }) {
@@ -24,7 +23,7 @@ export function Collected({ bundle }: { bundle: SupportBundle }) {
       {bundle.state === 'Complete' && (
         <>
           <p>
-            <a href={addressOf(bundle.id)} download={bundle.file}>{t('bundle.download', { size: ((bundle.size ?? 0) / mebibyte).toFixed(1) })}</a>
+            <a href={addressOf(bundle.id)} download={bundle.file}>{t('bundle.download', { size: bytes(bundle.size ?? 0) })}</a>
           </p>
           <p className="refit-muted">{t('bundle.check')}</p>
         </>

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { page } from 'vitest/browser'
 import { differences, outlineOf } from '../../src/approval/outline.ts'
 import { keepReviewed, reviewedPlan } from '../../src/approval/reviewed-plans.ts'
+import { unreadParts } from '../../src/approval/unread-parts.ts'
 import { checkedSpec } from '../../src/approval/use-review.ts'
 import { Remedy } from '../../src/components/remedy.tsx'
 import { addCommand } from '../../src/pages/cluster/add-command.ts'
@@ -55,6 +56,13 @@ test('another target, ClusterRelease or component is a difference', () => {
 test('the plan is made of the spec without what only an existing upgrade has', () => {
   const target = { release: 'kubernetes-v1.36.3' }
   expect(checkedSpec({ target, scope: 'All', approvedPlan: 'sha256:1', paused: true, aborted: false, retry: 2, abandonedNodes: ['a'] })).toEqual({ target, scope: 'All' })
+})
+
+test('a plan that the user may read only in part lists what is missing, and no more', () => {
+  const report = structuredClone(reports.plan)
+  const finding = { check: 'PartUnreadable', severity: 'Block', unknown: true, object: 'pods', message: 'forbidden' }
+  expect(unreadParts({ ...report, findings: [] })).toEqual([])
+  expect(unreadParts({ ...report, findings: [finding, { ...finding, severity: 'Warn', object: 'Helm releases' }, { ...finding, unknown: false }] })).toEqual(['pods'])
 })
 
 test('the commands of a remedy can be copied, and have no punctuation around them', async () => {

@@ -48,6 +48,18 @@ test('a frozen server covers the state of the API server, which is unknown then'
   expect(page.getByText(/as expected/).elements()).toHaveLength(0)
 })
 
+test('a user without permission is not disconnected', async () => {
+  const forbidden = { state: 'forbidden' } as const
+  const { container } = await show(
+    <>
+      <LinkStrip links={{ serve: forbidden, api: undefined, agent: undefined }} now={now()} />
+      <OutageBanner serve={forbidden} state={undefined} now={now()} />
+    </>,
+  )
+  await expect.element(page.getByText('no permission')).toBeVisible()
+  expect(container.querySelector('.pf-v6-c-alert')).toBeNull()
+})
+
 test('three connections are shown apart', async () => {
   const state = unexpectedOutage(stateOf())
   await show(<LinkStrip links={{ serve: live, api: state.apiServer, agent: { connected: true, node: 'cp-1' } }} now={now()} />)

@@ -19,6 +19,8 @@ test('a used code explains itself, and a token signs in', async ({ page, replay 
   await page.getByRole('textbox', { name: 'Token' }).fill('wrong')
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await expect(page.getByText('The sign-in failed')).toBeVisible()
+  await expect(page.getByText('The API server rejects this token.')).toBeVisible()
+  await expect(page.getByText('The one-time code is not valid any more')).toBeHidden()
   await page.getByRole('textbox', { name: 'Token' }).fill('valid')
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await expect(page.getByRole('heading', { name: 'Cluster prod' })).toBeVisible()

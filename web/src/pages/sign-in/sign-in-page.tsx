@@ -1,11 +1,12 @@
 import { Alert, Spinner } from '@patternfly/react-core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import { useTranslation } from 'react-i18next'
 import { Heading } from '../../components/heading.tsx'
 import { codeSignIn } from '../../session/code-sign-in.ts'
 import { IssuerSignIn } from '../../session/issuer-sign-in.tsx'
+import { signInWaysQuery } from '../../session/me.ts'
 import { SignInFailure } from '../../session/sign-in-failure.tsx'
 import { TokenForm } from '../../session/token-form.tsx'
 import { useStore } from '../../store.ts'
@@ -15,6 +16,7 @@ import { ThemeToggle } from '../../theme/theme-toggle.tsx'
 export default function SignInPage() {
   const { t } = useTranslation()
   const code = useStore(codeSignIn)
+  const { data: ways } = useQuery(signInWaysQuery)
   const navigate = useNavigate()
   const cache = useQueryClient()
   const { state, search } = useLocation()
@@ -38,10 +40,10 @@ export default function SignInPage() {
         ? <p role="status"><Spinner size="md" aria-label={t('loading')} /> {t('session.codeUsed')}</p>
         : (
             <>
-              <p>{t('session.lead')}</p>
+              <p>{ways?.code === false ? t('session.leadToken') : t('session.lead')}</p>
               {code.state === 'failed' && (
                 <Alert isInline variant="warning" title={t('session.codeFailed')} component="h2" role="alert">
-                  <p>{code.reason}</p><p>{t('session.codeFailedHelp')}</p>
+                  {code.reason && <p>{code.reason}</p>}<p>{t('session.codeFailedHelp')}</p>
                 </Alert>
               )}
               <SignInFailure code={query.get('failed')} />
