@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/operations"
 	engine "github.com/refit-dev/refit/internal/engine/supportbundle"
 )
 
@@ -29,7 +30,7 @@ func (s *Server) HoldDisk() (release func()) {
 
 // ConnectionsOfCallers are the connections to the API server for requests of callers.
 func ConnectionsOfCallers(config *rest.Config) (http.RoundTripper, error) {
-	c, err := newCallers(Options{Config: config})
+	c, err := newCallers(Options{Cluster: &operations.Cluster{}, Config: config})
 	if err != nil {
 		return nil, err
 	}
