@@ -112,6 +112,7 @@ type Server struct {
 
 	saving  sync.Mutex
 	saveNow chan struct{}
+	down    atomic.Bool // the API server, as logged last
 	dirty   atomic.Bool // the state has changed since it was saved
 	saved   time.Time   // guarded by saving
 }
@@ -265,11 +266,29 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, config *tls.Con
 // disk may be the reason for the outage, and must not delay what happens next.
 func (s *Server) changed(changes operations.Changes) {
 	down := s.publish(changes)
+	if changes.API {
+		s.logOutage()
+	}
 	if s.dirty.Store(true); changes.API && down {
 		select {
 		case s.saveNow <- struct{}{}:
 		default:
 		}
+	}
+}
+
+// logOutage logs when an outage begins and ends.
+func (s *Server) logOutage() {
+	var link operations.APILink
+	s.mirror.Read(func(c *operations.Copy) { link = c.API })
+	down := !link.UnreachableSince.IsZero()
+	if s.down.Swap(down) == down {
+		return
+	}
+	if down {
+		s.log.Warn("the API server is unreachable", "since", link.UnreachableSince.UTC(), "error", link.Error)
+	} else {
+		s.log.Info("the API server answers again")
 	}
 }
 
