@@ -134,8 +134,8 @@ func (a *APIServers) next() {
 	}
 }
 
-// set sets the addresses beside that of the kubeconfig, and returns them. An API server that has left the cluster is
-// not dialed any more, even if it answers: its data may be old.
+// set sets the addresses beside that of the kubeconfig, and returns them. An API server that has
+// left the cluster is not dialed any more, even if it answers: its data may be old.
 func (a *APIServers) set(found []string) []string {
 	if !a.proven {
 		return nil

@@ -175,7 +175,7 @@ func (m *Mirror) copied(p *part) *copied {
 		failed: func(at time.Time, err error) {
 			m.update(func(c *Copy, changes *Changes) {
 				if unanswered(context.Background(), err) != nil {
-					if m.servers() == 1 { // the probe asks the others first
+					if m.servers() == 1 { // the probe tries the others first
 						c.API.failed(at, err, changes)
 					}
 					return

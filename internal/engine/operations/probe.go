@@ -16,8 +16,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// An API server that hangs is reported within the sum of the first two. One of several has less time,
-// so that another one can answer before it is reported.
+// An API server that hangs is reported within the sum of the first two. One of several has less
+// time, so that another one can answer before it is reported.
 const (
 	probeInterval = 500 * time.Millisecond
 	probeTimeout  = 2 * time.Second

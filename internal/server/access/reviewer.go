@@ -107,8 +107,8 @@ func (r *Reviews) SelfAllowed(ctx context.Context, a Attributes) (bool, error) {
 	return review.Status.Allowed && !review.Status.Denied, nil
 }
 
-// create requests a review with the credentials of the server: a caller whom the API server does not
-// know is in the status of the review.
+// create requests a review with the credentials of the server: a caller whom the API server does
+// not know is in the status of the review.
 func (r *Reviews) create(ctx context.Context, review client.Object) error {
 	err := r.Client.Create(ctx, review)
 	if apierrors.IsUnauthorized(err) {
