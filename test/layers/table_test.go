@@ -359,7 +359,7 @@ func onServer(name string) row {
 	return row{
 		folder: "test/apiserver/" + name,
 		may: []string{
-			"testing", "os/exec", "k8s.io/client-go/kubernetes", "./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe",
+			"testing", "os/exec", "k8s.io/client-go/kubernetes", "./api/v1alpha1", "./config", "./internal/upgrade/plan", "./internal/engine/observe",
 			"./test/apiserver", "./test/apiserver/agents", "./test/testbed/figure",
 		},
 		mayNot: []string{

@@ -55,7 +55,10 @@ func NewAPIServers(config *rest.Config) (*APIServers, error) {
 		a.dial = (&net.Dialer{Timeout: requestTimeout}).DialContext
 	}
 	a.dialer = connrotation.NewDialer(a.dial)
-	return a, a.Connect(config)
+	if err := a.Connect(config); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // Connect lets the clients of another configuration of the same API server connect through these.
@@ -74,9 +77,12 @@ func (a *APIServers) Connect(config *rest.Config) error {
 	secure = secure.Clone()
 	secure.ServerName = nameOfAll
 	others := utilnet.SetTransportDefaults(&http.Transport{
-		Proxy: config.Proxy, TLSClientConfig: secure, TLSHandshakeTimeout: requestTimeout, DialContext: a.dialOther, DisableCompression: config.DisableCompression,
+		Proxy: config.Proxy, DialContext: a.dialOther, TLSClientConfig: secure, TLSHandshakeTimeout: requestTimeout,
+		DisableCompression: config.DisableCompression,
 	})
-	config.Wrap(func(first http.RoundTripper) http.RoundTripper { return &chosen{servers: a, first: first, others: others} })
+	config.Wrap(func(first http.RoundTripper) http.RoundTripper {
+		return &chosen{servers: a, first: first, others: others}
+	})
 	return nil
 }
 

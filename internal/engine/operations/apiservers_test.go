@@ -114,7 +114,9 @@ func TestTheNextAPIServerIsDialedAfterOneDoesNotRespond(t *testing.T) {
 // A proxy is told the name of the API server. It has no other address.
 func TestAProxyIsDialedForEveryAPIServer(t *testing.T) {
 	d := &dialed{}
-	proxy := func(*http.Request) (*url.URL, error) { return &url.URL{Scheme: "http", Host: "proxy.example.com:3128"}, nil }
+	proxy := func(*http.Request) (*url.URL, error) {
+		return &url.URL{Scheme: "http", Host: "proxy.example.com:3128"}, nil
+	}
 	config := &rest.Config{Host: "https://lb.example.com", Dial: d.dial, Proxy: proxy}
 	servers, err := operations.NewAPIServers(config)
 	if err != nil {

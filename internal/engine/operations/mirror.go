@@ -47,7 +47,7 @@ type Copy struct {
 	NotInstalled bool
 	// APIServers are the addresses of the API servers beside that of the kubeconfig.
 	APIServers []string
-	API          APILink
+	API        APILink
 }
 
 // APILink is the state of the connection to the API server.
@@ -249,6 +249,7 @@ func (c *Copy) Sorted() []refitv1alpha1.ClusterUpgrade {
 func (c *Copy) Clone() Copy {
 	return Copy{
 		Operations: maps.Clone(c.Operations), Orders: maps.Clone(c.Orders), Reports: maps.Clone(c.Reports), Nodes: maps.Clone(c.Nodes),
-		Releases: maps.Clone(c.Releases), Gaps: maps.Clone(c.Gaps), Leader: c.Leader, NotInstalled: c.NotInstalled, APIServers: slices.Clone(c.APIServers), API: c.API,
+		Releases: maps.Clone(c.Releases), Gaps: maps.Clone(c.Gaps),
+		Leader: c.Leader, NotInstalled: c.NotInstalled, APIServers: slices.Clone(c.APIServers), API: c.API,
 	}
 }

@@ -48,7 +48,7 @@ func aForm() *refitv1alpha1.ComponentForm {
 func (c *cluster) releaseWithForm(t *testing.T, name string, f *refitv1alpha1.ComponentForm) {
 	t.Helper()
 	key := artifact.NewKey()
-	envelope := signedRelease(t, "v1.36.3", func(p []byte) ([]byte, error) { return artifact.Sign(p, key) })
+	envelope := signedRelease(t, func(p []byte) ([]byte, error) { return artifact.Sign(p, key) })
 	signed, err := artifact.Unverified(envelope)
 	must(t, err)
 	components, err := artifact.SignComponents(refitv1alpha1.ComponentsPayload{Release: signed.Digest, Form: f, Components: []refitv1alpha1.ReleaseComponent{{

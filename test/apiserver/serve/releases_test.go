@@ -21,8 +21,9 @@ import (
 )
 
 // signedRelease returns the envelope of a ClusterRelease.
-func signedRelease(t *testing.T, version string, sign func(payload []byte) ([]byte, error)) []byte {
+func signedRelease(t *testing.T, sign func(payload []byte) ([]byte, error)) []byte {
 	t.Helper()
+	const version = "v1.36.3"
 	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: version, Files: clustertest.DebFiles(version)})
 	must(t, err)
 	envelope, err := sign(payload)
@@ -46,10 +47,10 @@ func TestReleasesAreAddedIfTheHostsTrustThem(t *testing.T) {
 	s := c.serve(t, t.TempDir()).current(t, operator)
 	admin := s.signIn(t, api.SignIn{Code: s.NewCode()})
 
-	good := signedRelease(t, "v1.36.3", func(p []byte) ([]byte, error) { return artifact.Sign(p, trusted) })
-	strange := signedRelease(t, "v1.36.3", func(p []byte) ([]byte, error) { return artifact.Sign(p, other) })
+	good := signedRelease(t, func(p []byte) ([]byte, error) { return artifact.Sign(p, trusted) })
+	strange := signedRelease(t, func(p []byte) ([]byte, error) { return artifact.Sign(p, other) })
 	tampered := strings.Replace(string(good), `"payload":"`, `"payload":"eyJ9`, 1)
-	unsigned := signedRelease(t, "v1.36.3", func(p []byte) ([]byte, error) {
+	unsigned := signedRelease(t, func(p []byte) ([]byte, error) {
 		return json.Marshal(map[string]any{"payloadType": refitv1alpha1.PayloadType(1), "payload": base64.StdEncoding.EncodeToString(p), "signatures": []any{}})
 	})
 	object := func(envelope []byte) string {

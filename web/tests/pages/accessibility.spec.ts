@@ -187,6 +187,7 @@ for (const { name, scene, path, prepare } of pages) {
         await page.setViewportSize({ width, height: 900 })
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         await expect(page.locator('html')).toHaveClass(colorScheme === 'dark' ? /pf-v6-theme-dark/ : /^(?!.*pf-v6-theme-dark)/)
+        await settled(page)
         const { violations } = await new AxeBuilder({ page }).analyze()
         const where = `${name}, ${colorScheme}, ${width} px`
         if (screenshots) await photograph(page, `${screenshots}/${name.replaceAll(' ', '-')}-${colorScheme}-${width}.png`)
@@ -194,6 +195,14 @@ for (const { name, scene, path, prepare } of pages) {
       }
       expect(await overflowOf(page), `${name}, ${width} px`).toEqual([])
     }
+  })
+}
+
+/** Waits until the colors have changed: in between, contrasts are too low. */
+async function settled(page: Page) {
+  await page.evaluate(async () => {
+    const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().iterations !== Infinity)
+    await Promise.allSettled(ending.map(({ finished }) => finished))
   })
 }
 
