@@ -66,11 +66,11 @@ function Nodes({ nodes, title }: { nodes: PlanNode[]; title: string }) {
               <Cell label={t('nodes.column.node')} wrap="anywhere">
                 {node.name} {node.canary && <Label isCompact color="blue">{t('plan.canary')}</Label>}
               </Cell>
-              <Cell label={t('plan.column.from')}>{node.from ?? t('unknown')}</Cell>
+              <Cell label={t('plan.column.from')} wrap="never">{node.from ?? t('unknown')}</Cell>
               <Cell label={t('plan.column.drain')} wrap="never">
                 {node.drain ? (node.moves ? t('plan.drained', { pods: t('pod', { count: node.moves }) }) : t('plan.drainedEmpty')) : t('plan.notDrained')}
               </Cell>
-              <Cell label={t('plan.column.time')}>{node.estimate ? duration(node.estimate.seconds * 1000) : ''}</Cell>
+              <Cell label={t('plan.column.time')} wrap="never">{node.estimate ? duration(node.estimate.seconds * 1000) : ''}</Cell>
               <Cell label={t('plan.column.why')} wrap="anywhere" className="refit-optional"><Why node={node} /></Cell>
             </TableRow>
           ))}
