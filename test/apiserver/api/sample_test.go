@@ -27,6 +27,7 @@ var byPattern = map[string]func(n, index int) string{
 	`^[0-9a-zA-Z-]{1,36}$`:                                       func(n, index int) string { return padded("u", n, index) },
 	`^[0-9a-f]{1,16}$`:                                           func(n, _ int) string { return strings.Repeat("e", n) },
 	`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`:                           func(n, index int) string { return padded("n", n, index) },
+	`^[-._a-zA-Z0-9]+$`:                                          func(n, index int) string { return padded("k", n, index) },
 	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`:                            func(n, index int) string { return padded("p", n, index) },
 	`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`:                              func(n, index int) string { return padded("s", n, index) },
 	`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`:              func(n, index int) string { return padded("v", n, index) },
