@@ -61,6 +61,8 @@ func must(t *testing.T, err error) {
 type cluster struct {
 	*apiserver.Server
 	client.Client
+
+	stays bool // no test stops it
 }
 
 var installed sync.Once
@@ -68,7 +70,7 @@ var installed sync.Once
 // shared returns the cluster of all tests that do not stop it.
 func shared(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{Server: apiserver.Shared(t, apiserver.Options{})}
+	c := &cluster{Server: apiserver.Shared(t, apiserver.Options{}), stays: true}
 	c.connect(t)
 	installed.Do(func() { c.installRefit(t) })
 	return c
@@ -151,6 +153,7 @@ type serving struct {
 	*server.Server
 	url, directory string
 	client         *http.Client
+	stays          bool         // no test stops its API server
 	ahead          atomic.Int64 // how far the server's clock is ahead
 	stop           func()
 }
@@ -163,7 +166,7 @@ func (c *cluster) serve(t *testing.T, directory string, change ...func(*server.O
 
 func (c *cluster) serveAt(t *testing.T, address, directory string, change ...func(*server.Options)) *serving {
 	t.Helper()
-	s := &serving{directory: directory}
+	s := &serving{directory: directory, stays: c.stays}
 	objects, err := operations.NewClient(c.RESTConfig())
 	must(t, err)
 	clock := func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
@@ -230,7 +233,8 @@ func (s *serving) open(ctx context.Context, t *testing.T, r request) *http.Respo
 	return answer
 }
 
-// send sends a request, again if the caller has sent too many.
+// send sends a request, again if the caller has sent too many, or if the API server did not answer,
+// as can happen for seconds on a loaded machine.
 func (s *serving) send(t *testing.T, r request) (*http.Response, []byte) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
@@ -243,7 +247,9 @@ func (s *serving) send(t *testing.T, r request) (*http.Response, []byte) {
 		}
 		body, err := io.ReadAll(answer.Body)
 		must(t, err)
-		if answer.StatusCode != http.StatusTooManyRequests || !bytes.Contains(body, []byte("rate-limited")) || strings.HasSuffix(r.path, "/session") {
+		limited := answer.StatusCode == http.StatusTooManyRequests && bytes.Contains(body, []byte("rate-limited")) && !strings.HasSuffix(r.path, "/session")
+		stalled := s.stays && answer.StatusCode == http.StatusServiceUnavailable && bytes.Contains(body, []byte("api-unreachable"))
+		if !limited && !stalled {
 			return answer, body
 		}
 		time.Sleep(100 * time.Millisecond)
