@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/check"
@@ -226,5 +227,31 @@ func TestTheSizeOfAForm(t *testing.T) {
 	err := put(t, f, form.Answers{"host": large, "password": large})
 	if p, is := errors.AsType[*problem.Error](err); !is || p.Status != http.StatusUnprocessableEntity || !strings.Contains(p.Detail, "256 KiB") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestEveryTextThatIsAcceptedIsSaved: YAML cannot have some characters, and replaces another one.
+func TestEveryTextThatIsAcceptedIsSaved(t *testing.T) {
+	f, c := opened(t, interceptor.Funcs{}, emptySecret())
+	for _, r := range []rune{0, 1, '\t', '\n', '\r', 0x1b, ' ', '\'', '"', '<', '~', 0x7f, 0x80, 0x85, 0x9f, 0xa0, 0x2028, 0xfeff, 0xfffd, 0xfffe, 0xffff, 0x1f600} {
+		text := "a" + string(r) + "b"
+		result, err := form.Evaluate(t.Context(), f.form, form.Answers{"password": text}, f.compiled.Evaluation())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(result.Problems) > 0 {
+			if r >= ' ' && r < 0x7f || r == '\t' || r == '\n' || r == '\r' || r == 0x1f600 {
+				t.Errorf("%U is refused: %+v", r, result.Problems)
+			}
+			continue
+		}
+		if err := put(t, f, form.Answers{"password": text}); err != nil {
+			t.Errorf("%U: %v", r, err)
+			continue
+		}
+		values := map[string]string{}
+		if err := yaml.Unmarshal(secretOf(t, c).Data["db.yaml"], &values); err != nil || values["password"] != text {
+			t.Errorf("%U is saved as %q, %v", r, values["password"], err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
@@ -21,8 +22,11 @@ func wrongType(item *refitv1alpha1.FormItem, answer any) string {
 			return "must be true or false"
 		}
 	case refitv1alpha1.FormNumber:
-		if _, is := numeral(answer); !is {
+		switch _, is := numeral(answer); {
+		case !is:
 			return "must be a number"
+		case !exact(answer):
+			return fmt.Sprintf("must be between -%d and %d", maxInteger, maxInteger)
 		}
 	case refitv1alpha1.FormText, refitv1alpha1.FormChoice, refitv1alpha1.FormPassword:
 		text, is := answer.(string)
@@ -31,8 +35,8 @@ func wrongType(item *refitv1alpha1.FormItem, answer any) string {
 			return "must be a text"
 		case len(text) > maxText:
 			return fmt.Sprintf("must have at most %d bytes", maxText)
-		case strings.ContainsRune(text, 0):
-			return "must not have the character 0"
+		case strings.ContainsFunc(text, unwritable):
+			return "must not have control characters, except tabs and line breaks"
 		}
 	}
 	return ""
@@ -85,8 +89,25 @@ func DecodeDefaults(f *refitv1alpha1.ComponentForm) error {
 	return nil
 }
 
-// maxInteger is the largest integer below which every integer is a float64, too.
-const maxInteger = 1 << 53
+// maxInteger is the largest integer that no other one is rounded to in JSON: its numbers are
+// float64 in browsers and in encoding/json.
+const maxInteger = 1<<53 - 1
+
+// exact reports whether a number is the one that a user has typed.
+func exact(answer any) bool {
+	switch n := answer.(type) {
+	case int64:
+		return -maxInteger <= n && n <= maxInteger
+	case float64:
+		return math.Abs(n) <= maxInteger
+	}
+	return false
+}
+
+// unwritable reports whether values in YAML cannot have a character, or would have another one.
+func unwritable(r rune) bool {
+	return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' || r == '\uFFFE' || r == '\uFFFF'
+}
 
 // Integers returns answers in which whole numbers are integers: encoding/json has floats only.
 func Integers(answers map[string]any) Answers {

@@ -103,6 +103,8 @@ func TestAnswers(t *testing.T) {
 		{"no option", with("plan", "huge"), "host replicas plan tls token", "plan must be one of the options", nil},
 		{"a text that is a number", with("host", int64(1)), "host replicas plan tls", "host must be a text", nil},
 		{"a number that is a text", with("replicas", "1"), "host replicas plan tls token", "replicas must be a number", nil},
+		{"a number that JSON rounds", with("replicas", float64(1<<53)), "host replicas plan tls token", "replicas must be between -9007199254740991 and 9007199254740991", nil},
+		{"a number that is no default of a browser", with("replicas", int64(-1<<53)), "host replicas plan tls token", "replicas must be between -9007199254740991 and 9007199254740991", nil},
 		{"a switch that is a text", with("tls", "true"), "host replicas plan tls", "tls must be true or false", nil},
 		{"a list", with("host", []any{"a"}), "host replicas plan tls", "host must be a text", nil},
 		{"a text that is too long", with("token", strings.Repeat("a", maxText+1)), "host replicas plan tls token", "token must have at most 16384 bytes", nil},
