@@ -70,19 +70,27 @@ func (s *Server) PutConfig(ctx context.Context, r api.PutConfigRequestObject) (a
 	if err != nil {
 		return nil, err
 	}
-	if !matches(r.Params.IfMatch, stored.etag()) {
-		return nil, answersChanged()
-	}
+	current := matches(r.Params.IfMatch, stored.etag())
 	result, err := s.evaluate(ctx, f, stored.Complete(f.form, form.Integers(r.Body.Answers)))
 	if err != nil {
 		return nil, err
 	}
-	if len(result.Problems) > 0 {
+	switch {
+	case len(result.Problems) > 0 && !current:
+		return nil, answersChanged()
+	case len(result.Problems) > 0:
 		refused := problem.New(http.StatusUnprocessableEntity, problem.Invalid, "The form cannot be saved with these answers.")
 		refused.Errors = fieldErrors(result)
 		return nil, refused
 	}
-	if stored, err = f.save(ctx, stored, result); err != nil {
+	wanted, err := f.encode(stored, result)
+	if err != nil {
+		return nil, err
+	}
+	if !current && !stored.has(wanted) { // otherwise a save that was interrupted is repeated
+		return nil, answersChanged()
+	}
+	if stored, err = f.save(ctx, stored, wanted); err != nil {
 		return nil, err
 	}
 	if err := f.refer(ctx); err != nil {

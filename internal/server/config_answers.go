@@ -67,9 +67,15 @@ func (f *openedForm) answers(ctx context.Context) (*storedAnswers, error) {
 	return out, nil
 }
 
-// save writes the answers and the values of all components at once. Values of components that the
-// form does not have any more become empty, so that no Component refers to a missing key.
-func (f *openedForm) save(ctx context.Context, a *storedAnswers, result *form.Result) (*storedAnswers, error) {
+// write is what a save writes.
+type write struct {
+	stored form.Stored
+	data   map[string][]byte
+}
+
+// encode returns what saves a result. Values of components that the form does not have any more
+// become empty, so that no Component refers to a missing key.
+func (f *openedForm) encode(a *storedAnswers, result *form.Result) (*write, error) {
 	stored := form.Store(f.form, result.Given)
 	stored.Release, stored.Digest = f.name, f.digest
 	answers, err := stored.Encode()
@@ -93,12 +99,21 @@ func (f *openedForm) save(ctx context.Context, a *storedAnswers, result *form.Re
 	if size > maxValues {
 		return nil, problem.Newf(http.StatusUnprocessableEntity, problem.Invalid, "The answers have more than %d KiB in total.", maxValues>>10)
 	}
-	out := &storedAnswers{Stored: stored, secret: *a.secret.DeepCopy()}
-	if maps.EqualFunc(a.secret.Data, data, bytes.Equal) {
+	return &write{stored, data}, nil
+}
+
+// has reports whether the Secret has everything that a save would write.
+func (a *storedAnswers) has(w *write) bool { return maps.EqualFunc(a.secret.Data, w.data, bytes.Equal) }
+
+// save writes the answers and the values of all components at once.
+func (f *openedForm) save(ctx context.Context, a *storedAnswers, w *write) (*storedAnswers, error) {
+	out := &storedAnswers{Stored: w.stored, secret: *a.secret.DeepCopy()}
+	if a.has(w) {
 		return out, nil
 	}
-	out.secret.Data = data
+	out.secret.Data = w.data
 	metav1.SetMetaDataLabel(&out.secret.ObjectMeta, form.OwnerLabel, form.Owner)
+	var err error
 	if a.secret.ResourceVersion == "" {
 		err = f.client.Create(ctx, &out.secret)
 	} else {

@@ -52,7 +52,11 @@ func put(t *testing.T, f *openedForm, answers form.Answers) error {
 	if err != nil || len(result.Problems) > 0 {
 		t.Fatalf("%v %+v", err, result)
 	}
-	if _, err := f.save(t.Context(), stored, result); err != nil {
+	wanted, err := f.encode(stored, result)
+	if err != nil {
+		return err
+	}
+	if _, err := f.save(t.Context(), stored, wanted); err != nil {
 		return err
 	}
 	return f.refer(t.Context())
@@ -167,7 +171,11 @@ func TestAnswersOfOthersAreNotOverwritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.save(t.Context(), stored, result)
+	wanted, err := f.encode(stored, result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.save(t.Context(), stored, wanted)
 	if p, is := errors.AsType[*problem.Error](err); !is || p.Status != http.StatusPreconditionFailed {
 		t.Errorf("%v", err)
 	}

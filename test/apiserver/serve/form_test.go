@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -141,8 +142,18 @@ func TestTheFormOfAPublisher(t *testing.T) {
 	call(http.MethodPut, config, editor, first, `{"host":"a.test","tls":true,"password":"short"}`, http.StatusUnprocessableEntity, "must be longer")
 	second := call(http.MethodPut, config, editor, first, `{"host":"a.test","tls":true,"password":"`+secret+`"}`, http.StatusOK, `"passwords":["password"]`).Header.Get("ETag")
 	call(http.MethodPut, config, editor, first, `{"host":"b.test"}`, http.StatusPreconditionFailed, "Somebody else")
+	call(http.MethodPut, config, editor, first, `{"host":"NO"}`, http.StatusPreconditionFailed, "Somebody else")
 
-	stored, component := &corev1.Secret{}, &refitv1alpha1.Component{}
+	// The answer to the first save was lost, or it was interrupted before the Component: it is repeated.
+	component := &refitv1alpha1.Component{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+	must(t, c.Patch(t.Context(), component, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"valuesFrom":null}}`))))
+	call(http.MethodGet, config, editor, "", "", http.StatusOK, `"pending":["shop"]`)
+	again := call(http.MethodPut, config, editor, first, `{"host":"a.test","tls":true,"password":"`+secret+`"}`, http.StatusOK, `"savedFor":"form-v1.36.3"`)
+	if again.Header.Get("ETag") != second {
+		t.Errorf("the ETag is %s, not %s", again.Header.Get("ETag"), second)
+	}
+
+	stored := &corev1.Secret{}
 	must(t, c.Get(t.Context(), client.ObjectKey{Namespace: componentsNamespace, Name: form.SecretName}, stored))
 	must(t, c.Get(t.Context(), client.ObjectKey{Name: "shop"}, component))
 	if want := "db:\n  password: " + secret + "\ningress:\n  host: a.test\nreplicas: 2\ntls:\n  enabled: true\n"; string(stored.Data["shop.yaml"]) != want {
