@@ -22,6 +22,8 @@ type callers struct {
 	cluster   *operations.Cluster
 	own       *rest.Config // with the credentials of the server
 	anonymous *rest.Config
+	// complete is own with its credentials apart from its transport, for checks.
+	complete *rest.Config
 }
 
 func newCallers(options Options) (*callers, error) {
@@ -34,12 +36,23 @@ func newCallers(options Options) (*callers, error) {
 			return nil, err
 		}
 	}
+	out := &callers{cluster: options.Cluster, complete: options.Config}
+	var err error
+	if out.anonymous, err = shared(config); err != nil {
+		return nil, err
+	}
+	out.own, err = shared(options.Config)
+	return out, err
+}
+
+// shared returns a configuration whose clients share the connections of one transport. client-go
+// would open others for each client, because it cannot compare functions that dial.
+func shared(config *rest.Config) (*rest.Config, error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to the API server: %w", err)
 	}
-	anonymous := &rest.Config{Host: config.Host, APIPath: config.APIPath, UserAgent: "refit-serve", Transport: transport}
-	return &callers{cluster: options.Cluster, own: options.Config, anonymous: anonymous}, nil
+	return &rest.Config{Host: config.Host, APIPath: config.APIPath, UserAgent: "refit-serve", Transport: transport}, nil
 }
 
 // of returns the cluster with the credentials of a caller.
@@ -64,6 +77,15 @@ func (c *callers) config(p access.Principal) *rest.Config {
 	config := rest.CopyConfig(c.anonymous)
 	config.BearerToken = p.Token
 	return config
+}
+
+// ofCheck returns the client configuration of a check. It queries API servers at their own addresses
+// with the credentials of the server, but not with those of others.
+func (c *callers) ofCheck(p access.Principal) *rest.Config {
+	if p.Own {
+		return c.complete
+	}
+	return c.config(p)
 }
 
 // isOfAPIServer reports whether an error is that of a request to the API server.

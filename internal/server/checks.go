@@ -38,12 +38,26 @@ const (
 // reports the part that it is reading.
 type Observe func(ctx context.Context, config *rest.Config, part func(string)) (*cluster.Snapshot, error)
 
-func observeCluster(ctx context.Context, config *rest.Config, part func(string)) (*cluster.Snapshot, error) {
-	reader, err := observe.New(config, observe.Options{Progress: part})
-	if err != nil {
-		return nil, err
+// observeCluster returns the Observe of a server. Its own connections may be to another API server
+// than the one that a check queries at its address.
+func observeCluster(own Options) Observe {
+	return func(ctx context.Context, config *rest.Config, part func(string)) (*cluster.Snapshot, error) {
+		reader, err := observe.New(config, observeOptions(own, config, part))
+		if err != nil {
+			return nil, err
+		}
+		return reader.Snapshot(ctx, "")
 	}
-	return reader.Snapshot(ctx, "")
+}
+
+// observeOptions are those for a configuration, which has the credentials of the server or of a
+// caller: nobody else may use those of the server.
+func observeOptions(own Options, config *rest.Config, part func(string)) observe.Options {
+	out := observe.Options{Progress: part}
+	if servers := own.Cluster.APIServers; servers != nil && config == own.Config {
+		out.Direct = servers.Plain()
+	}
+	return out
 }
 
 // CreateCheck starts a check with the credentials of the caller.
@@ -149,7 +163,7 @@ func preferred(header string) time.Duration {
 // check returns a check that reads the cluster with the credentials of a caller.
 func (s *Server) check(p access.Principal, spec refitv1alpha1.ClusterUpgradeSpec) checks.Run {
 	return func(ctx context.Context, part func(string)) (*cliv1alpha1.Report, error) {
-		snapshot, err := s.observe(ctx, s.callers.config(p), part)
+		snapshot, err := s.observe(ctx, s.callers.ofCheck(p), part)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("cannot read %s: %w", s.documents.cluster, err)

@@ -133,7 +133,7 @@ func New(options Options) (*Server, error) {
 		documents: &documents{cluster: options.Cluster.Name, command: options.Cluster.Command, now: options.Cluster.Now, local: local},
 		requests:  protect.NewLimits(requestsPerSecond, requestsAtOnce), signIns: protect.NewLimits(signInsPerMinute/60.0, signInsPerMinute),
 		ending: make(chan struct{}), saveNow: make(chan struct{}, 1), reviewInterval: reviewInterval,
-		observe: observeCluster, checks: checks.New(options.Cluster.Now), starts: keyLocks{held: map[string]chan struct{}{}}, forms: newForms(),
+		observe: observeCluster(options), checks: checks.New(options.Cluster.Now), starts: keyLocks{held: map[string]chan struct{}{}}, forms: newForms(),
 	}
 	if options.Observe != nil {
 		s.observe = options.Observe

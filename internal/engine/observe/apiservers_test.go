@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -74,6 +76,41 @@ func TestCredentialsAreSentOnlyToServersWithACertificateOfTheCluster(t *testing.
 				t.Errorf("there is a direct client: %t (%v)", client != nil, err)
 			}
 		})
+	}
+}
+
+// The connections of refit serve go to another API server while one does not respond. It must not
+// answer for the one that is queried.
+func TestAnAPIServerIsQueriedWithItsOwnConfiguration(t *testing.T) {
+	used := func(name string, names *[]string) *rest.Config {
+		return &rest.Config{Host: "https://10.0.0.1:6443", TLSClientConfig: rest.TLSClientConfig{CAData: certificate(t, time.Now())}, Dial: func(context.Context, string, string) (net.Conn, error) {
+			*names = append(*names, name)
+			return nil, net.ErrClosed
+		}}
+	}
+	for want, options := range map[string]func(*[]string) Options{
+		"shared": func(*[]string) Options { return Options{} },
+		"own":    func(names *[]string) Options { return Options{Direct: used("own", names)} },
+	} {
+		var names []string
+		reader, err := New(used("shared", &names), options(&names))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(client *http.Client) {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://10.0.0.1:6443/version", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if response, err := client.Do(request); err == nil {
+				_ = response.Body.Close()
+			}
+		}
+		ask(reader.http)
+		ask(reader.direct)
+		if !slices.Equal(names, []string{"shared", want}) {
+			t.Errorf("used %q, want the direct client to use %s", names, want)
+		}
 	}
 }
 

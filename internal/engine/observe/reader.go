@@ -29,6 +29,9 @@ const (
 type Options struct {
 	// Progress reports what is being read. It is not called concurrently.
 	Progress func(what string)
+	// Direct is the configuration for the addresses of the API servers. It is that of the Reader,
+	// unless its connections may be to another API server than the one that is addressed.
+	Direct *rest.Config
 }
 
 // Reader reads Snapshots of one cluster. It is safe for concurrent use.
@@ -70,7 +73,13 @@ func New(config *rest.Config, options Options) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a client for %s: %w", host.Host, err)
 	}
-	direct, err := newDirect(config)
+	plain := config
+	if options.Direct != nil {
+		plain = rest.CopyConfig(options.Direct)
+		plain.UserAgent, plain.Timeout = config.UserAgent, config.Timeout
+		plain.Wrap(metered)
+	}
+	direct, err := newDirect(plain)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a client for the addresses of the API servers: %w", err)
 	}

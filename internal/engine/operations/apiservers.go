@@ -28,6 +28,7 @@ const nameOfAll = "kubernetes.default.svc"
 // enough: a kubelet can have such a certificate, too. Without the verification of certificates,
 // there is no next one: tokens would be sent to whoever has an address.
 type APIServers struct {
+	plain  *rest.Config
 	first  string
 	proven bool // by certificates
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
@@ -49,6 +50,7 @@ func NewAPIServers(config *rest.Config) (*APIServers, error) {
 		port = "443"
 	}
 	a := &APIServers{
+		plain: rest.CopyConfig(config),
 		first: net.JoinHostPort(server.Hostname(), port), proven: server.Scheme == "https" && !config.Insecure, dial: config.Dial,
 	}
 	if a.dial == nil {
@@ -60,6 +62,10 @@ func NewAPIServers(config *rest.Config) (*APIServers, error) {
 	}
 	return a, nil
 }
+
+// Plain returns the configuration as it was before its clients were connected through these API
+// servers, for requests that no other one may answer.
+func (a *APIServers) Plain() *rest.Config { return rest.CopyConfig(a.plain) }
 
 // Connect lets the clients of another configuration of the same API server connect through these.
 func (a *APIServers) Connect(config *rest.Config) error {

@@ -111,6 +111,23 @@ func TestTheNextAPIServerIsDialedAfterOneDoesNotRespond(t *testing.T) {
 	}
 }
 
+// A check queries each API server at its own address.
+func TestTheAddressOfThePlainConfigurationStays(t *testing.T) {
+	d := &dialed{}
+	config := &rest.Config{Host: "https://10.0.0.1:6443", Dial: d.dial}
+	servers, err := operations.NewAPIServers(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &operations.Cluster{Client: operationstest.NewClient(t, registered(6443, "10.0.0.1", "10.0.0.2")), APIServers: servers}
+	find(t, c)
+	c.Redial()
+	_, _ = request(t, config), request(t, servers.Plain())
+	if want := []string{"10.0.0.2:6443", "10.0.0.1:6443"}; !slices.Equal(d.addresses, want) {
+		t.Errorf("dialed %q, want %q", d.addresses, want)
+	}
+}
+
 // A proxy is told the name of the API server. It has no other address.
 func TestAProxyIsDialedForEveryAPIServer(t *testing.T) {
 	d := &dialed{}
