@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/components/offer"
 	"github.com/refit-dev/refit/internal/components/steps"
 	"github.com/refit-dev/refit/internal/upgrade/form"
 )
@@ -18,7 +19,7 @@ import (
 // ensureForm creates the empty Secret for the answers if a ClusterRelease has a form: whoever fills
 // it in may change this Secret, and create none.
 func (r *Reconciler) ensureForm(ctx context.Context, all releases) error {
-	if !slices.ContainsFunc(all.verified, func(v verified) bool { return v.form }) {
+	if !slices.ContainsFunc(all.verified, func(v verified) bool { return v.form != nil }) {
 		return nil
 	}
 	var secret corev1.Secret
@@ -33,6 +34,27 @@ func (r *Reconciler) ensureForm(ctx context.Context, all releases) error {
 		return fmt.Errorf("cannot create the Secret %s/%s for the form of a ClusterRelease: %w", Namespace, form.SecretName, err)
 	}
 	return nil
+}
+
+// formProblems returns what the form of a ClusterRelease requires of a component. Answers that
+// cannot be read count as none: `refit serve` reports them.
+func (r *Reconciler) formProblems(ctx context.Context, v *view, release verified) ([]offer.Problem, error) {
+	if release.form == nil {
+		return nil, nil
+	}
+	if v.answers == nil {
+		var secret corev1.Secret
+		err := r.client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: form.SecretName}, &secret)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("cannot read the answers to the form of a ClusterRelease: %w", err)
+		}
+		stored, err := form.Decode(secret.Data[form.AnswersKey])
+		if err != nil {
+			stored = form.Stored{}
+		}
+		v.answers = &stored
+	}
+	return offer.FormProblems(ctx, release.ref.Name, release.form, *v.answers, v.component.Name, v.user)
 }
 
 // withValuesFrom returns the components whose values come from a Secret.

@@ -30,7 +30,7 @@ func TestTheSecretOfAForm(t *testing.T) {
 	if err := r.ensureForm(t.Context(), releases{verified: []verified{{}}}); err != nil || store.Get(t.Context(), key, &secret) == nil {
 		t.Errorf("without a form: %v", err)
 	}
-	with := releases{verified: []verified{{}, {form: true}}}
+	with := releases{verified: []verified{{}, {form: &refitv1alpha1.ComponentForm{}}}}
 	if err := r.ensureForm(t.Context(), with); err != nil {
 		t.Fatal(err)
 	}

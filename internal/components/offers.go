@@ -366,6 +366,11 @@ func (r *Reconciler) compute(
 	if err != nil {
 		return out, err
 	}
+	unset, err := r.formProblems(ctx, v, release)
+	if err != nil {
+		return out, err
+	}
+	found.Problems = append(found.Problems, unset...)
 	return found.Status(release.ref, in), nil
 }
 

@@ -28,7 +28,7 @@ type verified struct {
 	ref        refitv1alpha1.ReleaseRef
 	kubernetes string
 	components []refitv1alpha1.ReleaseComponent
-	form       bool // whether it has one
+	form       *refitv1alpha1.ComponentForm // nil if there is none
 }
 
 // verify verifies both envelopes of a ClusterRelease.
@@ -50,7 +50,7 @@ func (s *source) verify(release *refitv1alpha1.ClusterRelease) (verified, error)
 		return out, nil
 	}
 	found, err := artifact.VerifyComponents(release.Spec.Components, signed.Digest, keys)
-	out.components, out.form = found.List, found.Form != nil
+	out.components, out.form = found.List, found.Form
 	return out, err
 }
 

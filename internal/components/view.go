@@ -17,6 +17,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/crd"
 	"github.com/refit-dev/refit/internal/engine/helm"
 	"github.com/refit-dev/refit/internal/upgrade/component"
+	"github.com/refit-dev/refit/internal/upgrade/form"
 )
 
 var (
@@ -31,8 +32,9 @@ type view struct {
 	current   string // version of Kubernetes
 	user      map[string]any
 	userError *offer.Problem
-	key       []byte      // of digests, if values come from Secrets
-	release   offer.Input // of the installed Helm release
+	answers   *form.Stored // to the form of a ClusterRelease, nil until they are needed
+	key       []byte       // of digests, if values come from Secrets
+	release   offer.Input  // of the installed Helm release
 	status    refitv1alpha1.ComponentStatus
 	installed []component.Installed // of all components
 	plan      []refitv1alpha1.PlannedComponent

@@ -50,6 +50,7 @@ var remedies = map[string]string{
 	"CRDDropsFields":           "Remove the fields from the objects, or ask the publisher for a version that keeps them",
 	"CRDRefusesObjects":        "Change the objects so that they match the new CRD",
 	"CRDVersionInUse":          "Ask the publisher for a version in between, whose manifest has the object in a version that both CRDs serve",
+	"FormIncomplete":           "Fill in the form in the configuration of `refit serve`, or set the values in the Component",
 	"HelmRecordTooLarge":       "Reduce the values, or ask the publisher for a smaller chart",
 	"HelmStorageUnsupported":   "Store the records of the release in Secrets (HELM_DRIVER=secret), or set spec.manage of the Component to Observe",
 	"ObjectExists":             "Delete the object if nothing needs it, or rename it",
@@ -61,9 +62,9 @@ var remedies = map[string]string{
 	"RemovalNeedsHooks":        "Run `helm uninstall`, or ask the publisher for a ClusterRelease with onRemove: Keep",
 	"SignatureInvalid":         "Sign the components of the ClusterRelease with a key that refit-components trusts",
 	"UpgradeDeletesCRD":        "Delete the objects of the CRD first, or ask the publisher for a chart that has it",
-	"ValuesForbidden":          "Remove the values from the Component",
+	"ValuesForbidden":          "Remove the values from the Component, or save the form of this ClusterRelease if they are answers to an earlier one",
 	"ValuesInvalid":            "Fix the values of the Component",
-	"ValuesMissing":            "Create the Secret in the namespace refit-components, with the key values.yaml",
+	"ValuesMissing":            "Create the Secret with this key in the namespace refit-components. If it is refit-form, save the form in `refit serve` again",
 }
 
 // problem returns a problem that blocks.

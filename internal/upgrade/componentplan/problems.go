@@ -20,6 +20,7 @@ const (
 	CheckRemovesData  = "RemovalDeletesData"
 	CheckFailed       = "CheckFailed"
 	CheckInvalid      = "CheckInvalid"
+	CheckForm         = "FormIncomplete"
 	CheckOtherProblem = "ComponentProblem"
 	CheckUnknown      = "ComponentsUnknown"
 	CheckNotOffered   = "ComponentNotInRelease"
@@ -28,7 +29,7 @@ const (
 // Own are the reasons of problems that are checks of their own.
 var Own = []string{
 	CheckNoPath, CheckDeletesCRD, CheckRefuses, CheckDrops, CheckGitOps, CheckPending, CheckPeer, CheckPeerUnknown, CheckRecordLarge,
-	CheckRemovesData, CheckFailed, CheckInvalid,
+	CheckRemovesData, CheckFailed, CheckInvalid, CheckForm,
 }
 
 // CheckOf returns the check of a problem.

@@ -245,6 +245,10 @@ var checks = []Check{
 		componentplan.CheckInvalid, Block, safety, needAddOns, componentProblemsOf(componentplan.CheckInvalid),
 		"a check of the publisher of a component cannot be evaluated",
 	},
+	{
+		componentplan.CheckForm, Warn, 0, needAddOns, componentProblemsOf(componentplan.CheckForm),
+		"the form of a publisher requires values that nobody has set",
+	},
 	{componentplan.CheckOtherProblem, Block, safety, needAddOns, otherComponentProblem, "another problem blocks the change of a component"},
 	{componentplan.CheckNotOffered, Warn, 0, needAddOns, componentNotInRelease, "the target no longer has a component that Refit installed, and it stays"},
 	{componentplan.CheckUnknown, Block, safety, needAddOns, componentsUnknown, "what the upgrade of a component changes is not known yet"},

@@ -91,7 +91,11 @@ func addOnSituations() []situation {
 			{check: check, name: "of another ClusterRelease", change: withProblem(check, object, message, true), to: "v1.35.4", from: "v1.34.4"},
 		}
 	}
+	unset := withProblem(componentplan.CheckForm, "", "the form of ClusterRelease kubernetes-v1.36.3 requires values that nobody has set: Host name (ingress.host)", false)
 	return slices.Concat(onlyImagesSituations(), []situation{
+		{check: componentplan.CheckForm, name: "it is filled in", change: withLiqo},
+		{check: componentplan.CheckForm, name: "nobody has filled it in", change: unset, want: Warn},
+		{check: componentplan.CheckForm, name: "before a later hop", change: unset, from: "v1.34.4", want: Warn},
 		{check: policy.CheckComponentsMissing, name: "no ClusterRelease has components"},
 		{check: policy.CheckComponentsMissing, name: "refit-components runs", change: withLiqo},
 		{check: policy.CheckComponentsMissing, name: "refit-components does not run", change: nobody, want: Block},
