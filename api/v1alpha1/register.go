@@ -24,6 +24,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&EtcdBackup{}, &EtcdBackupList{},
 		&Component{}, &ComponentList{},
 		&ComponentUpgrade{}, &ComponentUpgradeList{},
+		&UpgradeSchedule{}, &UpgradeScheduleList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

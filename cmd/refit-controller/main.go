@@ -22,6 +22,7 @@ import (
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
 	"github.com/refit-dev/refit/internal/controller/orphan"
 	"github.com/refit-dev/refit/internal/controller/traces"
+	"github.com/refit-dev/refit/internal/controller/upgradeschedule"
 )
 
 // version is set at link time.
@@ -30,6 +31,7 @@ var version = "dev"
 // controllers is the list of everything that runs.
 var controllers = []controller.Setup{
 	clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, component.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup,
+	upgradeschedule.Setup,
 }
 
 // checkTimeout is less than the 5 minutes that helm test waits by default.

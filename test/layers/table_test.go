@@ -58,7 +58,7 @@ var table = []row{
 		folder: "internal/upgrade",
 		may: []string{
 			"fmt", "time", "slices", "net/url", "net/netip", "path", "k8s.io/apimachinery/pkg/util/version",
-			"./api/v1alpha1", "./internal/upgrade/skew", "time.Duration(1)",
+			"./api/v1alpha1", "./internal/upgrade/skew", "github.com/robfig/cron/v3", "time.Duration(1)",
 		},
 		mayNot: []string{
 			"os", "os/exec", "os/signal", "net", "net/http", "net/http/httptest", "log/slog", "syscall", "math/rand/v2", "crypto/rand",
@@ -110,7 +110,7 @@ var table = []row{
 	controller("clusterrelease"),
 	controller("nodeupgrade"),
 	controller("orphan"),
-	controller("schedule"),
+	controller("upgradeschedule"),
 	controller("traces"),
 	{
 		folder: "internal/controller", as: rootOnly,

@@ -223,8 +223,8 @@ func TestPullSecretsAndTolerations(t *testing.T) {
 			}
 		}
 	}
-	if accounts != 3 {
-		t.Errorf("%d accounts have the secrets, want 3", accounts)
+	if accounts != 4 {
+		t.Errorf("%d accounts have the secrets, want 4", accounts)
 	}
 }
 

@@ -38,6 +38,7 @@ func (s Survey) Installed() bool {
 // ownResources are the custom resources of Refit.
 var ownResources = []string{
 	"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups", "components", "componentupgrades",
+	"upgradeschedules",
 }
 
 // Survey reads what is installed. It changes nothing.

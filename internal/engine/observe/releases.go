@@ -32,6 +32,9 @@ func (obs *observation) readReleases(ctx context.Context) error {
 		})
 }
 
+// Release decodes a ClusterRelease, for controllers that need no Snapshot.
+func Release(r *refitv1alpha1.ClusterRelease) cluster.Release { return releaseOf(r) }
+
 // releaseOf decodes a ClusterRelease. Only agents verify the signature: the keys are pinned on the
 // hosts.
 func releaseOf(r *refitv1alpha1.ClusterRelease) cluster.Release {

@@ -49,6 +49,7 @@ func apps(name string) schema.GroupVersionResource {
 // Kinds are the resources of Refit's CRDs. A test compares them with the manifests.
 var Kinds = []string{
 	"backupstores", "clusterreleases", "clusterupgrades", "components", "componentupgrades", "etcdbackups", "nodereports", "nodeupgrades",
+	"upgradeschedules",
 }
 
 // resources are the objects of a bundle. Secrets and ConfigMaps are not among them, and never are.

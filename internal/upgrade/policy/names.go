@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// compareNames compares the names of objects. Digits count as numbers, so that v1-36-3-10 follows
+// CompareNames compares the names of objects. Digits count as numbers, so that v1-36-3-10 follows
 // v1-36-3-9.
-func compareNames(a, b string) int {
+func CompareNames(a, b string) int {
 	original := cmp.Compare(a, b)
 	for a != "" && b != "" {
 		numberA, restA := leadingNumber(a)

@@ -19,12 +19,12 @@ func TestNamesAreComparedByTheirNumbers(t *testing.T) {
 			case i > j:
 				want = 1
 			}
-			if got := compareNames(sorted[i], sorted[j]); got != want {
+			if got := CompareNames(sorted[i], sorted[j]); got != want {
 				t.Errorf("%q and %q compare as %d, want %d", sorted[i], sorted[j], got, want)
 			}
 		}
 	}
-	if !slices.IsSortedFunc(sorted, compareNames) {
+	if !slices.IsSortedFunc(sorted, CompareNames) {
 		t.Error("the list is not sorted")
 	}
 }

@@ -28,7 +28,7 @@ func ReleaseFor(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, ver
 		case version == from && v.Before(version):
 			continue
 		}
-		if newest == nil || newestVersion.Before(v) || (newestVersion == v && compareNames(newest.Name, candidate.Name) < 0) {
+		if newest == nil || newestVersion.Before(v) || (newestVersion == v && CompareNames(newest.Name, candidate.Name) < 0) {
 			newest, newestVersion = candidate, v
 		}
 	}

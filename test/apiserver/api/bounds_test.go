@@ -63,12 +63,16 @@ func TestEveryBoundIsEnforced(t *testing.T) {
 	})
 }
 
-// useStore replaces the store of a BackupStore, which has exactly one, by the one of a path.
+// useStore replaces the store of a BackupStore, which has exactly one, by the one of a path, and in
+// the same way the timing of an UpgradeSchedule.
 func useStore(spec map[string]any, path string) {
 	switch {
 	case strings.HasPrefix(path, "spec.gcs."):
 		delete(spec, "s3")
 		spec["gcs"] = object{"bucket": "backups", "endpoint": "https://gcs.example.com"}
+	case path == "spec.at":
+		delete(spec, "cron")
+		spec["at"] = now
 	case strings.HasPrefix(path, "spec.path."):
 		delete(spec, "s3")
 		delete(spec, "credentials")

@@ -44,6 +44,12 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("the pools became %v", got)
 		}
 
+		schedule := made(t, s, smallest("UpgradeSchedule", "schedule")).Object["spec"].(map[string]any)
+		delete(want, "target")
+		if !reflect.DeepEqual(schedule["template"], want) || schedule["timeZone"] != "UTC" || schedule["startingDeadline"] != "1h" {
+			t.Errorf("the smallest UpgradeSchedule became %v", schedule)
+		}
+
 		order := made(t, s, smallest("NodeUpgrade", "order"))
 		if got := order.Object["spec"].(map[string]any)["rollback"]; got != "Auto" {
 			t.Errorf("an order's rollback became %v", got)
@@ -60,6 +66,7 @@ func TestGoRoundTrip(t *testing.T) {
 		"NodeReport": &refitv1alpha1.NodeReport{}, "ClusterRelease": &refitv1alpha1.ClusterRelease{},
 		"BackupStore": &refitv1alpha1.BackupStore{}, "EtcdBackup": &refitv1alpha1.EtcdBackup{},
 		"Component": &refitv1alpha1.Component{}, "ComponentUpgrade": &refitv1alpha1.ComponentUpgrade{},
+		"UpgradeSchedule": &refitv1alpha1.UpgradeSchedule{},
 	}
 	for _, kind := range sorted(definitions(t)) {
 		for _, largest := range []bool{false, true} {

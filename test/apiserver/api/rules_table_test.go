@@ -45,11 +45,12 @@ func smallest(kind, name string) object {
 			"machineID": "0123456789abcdef0123456789abcdef", "sequence": int64(5), "epoch": int64(3), "role": "Worker",
 			"release": object{"name": "v1.36.3", "digest": hashA}, "permit": "Hold",
 		},
-		"NodeReport":     {},
-		"ClusterRelease": {"kubernetes": "v1.36.3", "envelope": "QUJD"},
-		"BackupStore":    {"path": object{"directory": "/mnt/backups"}, "recipients": list{recipient}},
-		"EtcdBackup":     {"store": "offsite"},
-		"Component":      {},
+		"NodeReport":      {},
+		"ClusterRelease":  {"kubernetes": "v1.36.3", "envelope": "QUJD"},
+		"BackupStore":     {"path": object{"directory": "/mnt/backups"}, "recipients": list{recipient}},
+		"EtcdBackup":      {"store": "offsite"},
+		"UpgradeSchedule": {"cron": "0 2 * * 0", "channel": object{"follow": "Patch"}},
+		"Component":       {},
 		"ComponentUpgrade": {
 			"operation": object{"name": "to-v1.36.3", "uid": "u-1"}, "sequence": int64(5), "epoch": int64(3), "action": "Upgrade", "version": "2.0.0",
 			"release": object{"name": "v1.36.3", "digest": hashA}, "kubernetes": "v1.35.4", "digest": hashA, "permit": "Hold",
@@ -121,10 +122,13 @@ const (
 	sequence    = "every change of an order must raise its sequence"
 	orderEpoch  = "epoch cannot be lowered: the writer is no longer the leader"
 	longName    = "a name may have at most 63 characters"
-	oneStore    = "exactly one of s3, path and gcs must be set"
-	credentials = "s3 and gcs need credentials; path has none"
-	badAge      = "must be longer than 0s and at most 87600h"
-	backupStays = "an EtcdBackup is immutable: create another one"
+
+	scheduleName = "a name may have at most 52 characters, without dots"
+	oneTiming    = "set exactly one of cron and at"
+	oneStore     = "exactly one of s3, path and gcs must be set"
+	credentials  = "s3 and gcs need credentials; path has none"
+	badAge       = "must be longer than 0s and at most 87600h"
+	backupStays  = "an EtcdBackup is immutable: create another one"
 
 	rehearsedHops = "hops must be set with the drill Rehearse, and only with it"
 	allFindings   = "all hops together may list at most 16 findings"
@@ -156,6 +160,30 @@ var tryouts = []tryout{
 	{"ComponentUpgrade", "a long message", fields{}, condition("message", strings.Repeat("a", 257)), conditionOf(32, 256)},
 	{"EtcdBackup", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
 	{"EtcdBackup", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
+	{"UpgradeSchedule", "a name of 52 characters", nil, fields{"metadata.name": strings.Repeat("a", 52)}, ""},
+	{"UpgradeSchedule", "a name of 53 characters", nil, fields{"metadata.name": strings.Repeat("a", 53)}, scheduleName},
+	{"UpgradeSchedule", "a name with a dot", nil, fields{"metadata.name": "a.b"}, scheduleName},
+	{"UpgradeSchedule", "a time instead", nil, fields{"spec.cron": nil, "spec.at": now}, ""},
+	{"UpgradeSchedule", "a time, too", nil, fields{"spec.at": now}, oneTiming},
+	{"UpgradeSchedule", "no timing", nil, fields{"spec.cron": nil}, oneTiming},
+	{"UpgradeSchedule", "a macro", nil, fields{"spec.cron": "@every 1h"}, "spec.cron"},
+	{"UpgradeSchedule", "a time zone in the expression", nil, fields{"spec.cron": "CRON_TZ=Europe/Berlin 0 2 * * 0"}, "spec.cron"},
+	{"UpgradeSchedule", "six fields", nil, fields{"spec.cron": "0 0 2 * * 0"}, "spec.cron"},
+	{"UpgradeSchedule", "a time zone", nil, fields{"spec.timeZone": "Europe/Berlin"}, ""},
+	{"UpgradeSchedule", "a time zone of three parts", nil, fields{"spec.timeZone": "America/Argentina/Buenos_Aires"}, ""},
+	{"UpgradeSchedule", "an offset as time zone", nil, fields{"spec.timeZone": "Etc/GMT+2"}, ""},
+	{"UpgradeSchedule", "an unknown time zone", nil, fields{"spec.timeZone": "Europe/Bielefeld"}, "spec.timeZone"},
+	{"UpgradeSchedule", "the time zone of the server", nil, fields{"spec.timeZone": "Local"}, "spec.timeZone"},
+	{"UpgradeSchedule", "an offset that only CEL knows", nil, fields{"spec.timeZone": "+02:00"}, "spec.timeZone"},
+	{"UpgradeSchedule", "a lag", nil, fields{"spec.channel": object{"follow": "Minor", "lag": int64(1)}}, ""},
+	{"UpgradeSchedule", "a lag of patch releases", nil, fields{"spec.channel.lag": int64(1)}, "lag needs follow: Minor"},
+	{"UpgradeSchedule", "the least deadline", nil, fields{"spec.startingDeadline": "1m"}, ""},
+	{"UpgradeSchedule", "no deadline", nil, fields{"spec.startingDeadline": "0s"}, "must be at least 1m and at most 168h"},
+	{"UpgradeSchedule", "a long deadline", nil, fields{"spec.startingDeadline": "169h"}, "must be at least 1m and at most 168h"},
+	{"UpgradeSchedule", "an age of more than a year", nil, fields{"spec.channel.minAge": "8761h"}, "must be at most 8760h"},
+	{"UpgradeSchedule", "two pools of one name", nil, fields{"spec.template": object{"pools": list{pool("gpu"), pool("gpu")}}}, "two pools have the same name"},
+	{"UpgradeSchedule", "a condition", fields{}, condition("message", strings.Repeat("a", 512)), ""},
+	{"UpgradeSchedule", "a long message", fields{}, condition("message", strings.Repeat("a", 513)), conditionOf(32, 512)},
 	{"NodeUpgrade", "a name as long as a node's", nil, fields{"metadata.name": strings.Repeat("a", 253)}, ""},
 
 	// Targets

@@ -155,7 +155,26 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		}
 		return small
 	}
+	if inner, of := strings.CutPrefix(path, "spec.template."); of && s.kind == "UpgradeSchedule" { // the same fields
+		return sampler{kind: "ClusterUpgrade", largest: s.largest}.chosen("spec."+inner, index)
+	}
 	switch s.kind + " " + path {
+	case "UpgradeSchedule spec.at":
+		return nil, true // a schedule has either of both
+	case "UpgradeSchedule spec.cron":
+		return cronOf(s.largest), true
+	case "UpgradeSchedule spec.timeZone":
+		return "America/Argentina/ComodRivadavia", true
+	case "UpgradeSchedule spec.channel.follow":
+		return "Minor", true // with a lag
+	case "UpgradeSchedule spec.startingDeadline":
+		return "167h59m59s", true
+	case "UpgradeSchedule status.conditions[].type":
+		return padded("T", pick(1, 32), index), true
+	case "UpgradeSchedule status.conditions[].reason":
+		return padded("T", pick(1, 64), index), true
+	case "UpgradeSchedule status.conditions[].message":
+		return padded("m", pick(1, 512), index), true
 	case "NodeUpgrade status.backup.rehearsed[].findings", "EtcdBackup status.rehearsed[].findings":
 		return nil, s.largest && index > 0 // the total is at most 16, all of them in one hop
 	case "ClusterUpgrade spec.target.kubernetes":
@@ -211,6 +230,14 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return gates, true
 	}
 	return nil, false
+}
+
+// cronOf returns a valid cron expression, with the most characters if it is the largest.
+func cronOf(largest bool) string {
+	if largest {
+		return "0 " + strings.Repeat("10,", 39) + "1 * * 0"
+	}
+	return "0 2 * * 0"
 }
 
 func labels(count, key, value int) map[string]any {

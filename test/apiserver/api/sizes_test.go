@@ -44,6 +44,7 @@ func TestTheLargestObjects(t *testing.T) {
 			{"ComponentUpgrade", nil, 24 * kib},
 			{"BackupStore", nil, 6 * kib},
 			{"EtcdBackup", nil, 28 * kib},
+			{"UpgradeSchedule", nil, 48 * kib},
 		} {
 			content := sampler{kind: tt.kind, largest: true}.object(t, longestName(tt.kind))
 			if tt.without != nil {
@@ -62,6 +63,9 @@ func TestTheLargestObjects(t *testing.T) {
 func longestName(kind string) string {
 	if kind == "NodeUpgrade" || kind == "NodeReport" {
 		return strings.Repeat("n", 253)
+	}
+	if kind == "UpgradeSchedule" {
+		return strings.Repeat("n", 52)
 	}
 	return strings.Repeat("n", 63)
 }
@@ -123,7 +127,7 @@ func storedSize(t *testing.T, s *apiserver.Server, content map[string]any) int {
 		must(t, err)
 	}
 	switch kind {
-	case "ClusterUpgrade", "EtcdBackup", "Component", "ComponentUpgrade":
+	case "ClusterUpgrade", "EtcdBackup", "Component", "ComponentUpgrade", "UpgradeSchedule":
 		write("refit-controller", status)
 	case "NodeReport":
 		write("refit-agent", status)
