@@ -3,8 +3,8 @@ import { form } from '../documents/form.ts'
 import type { Replay } from '../server/replay.ts'
 import { expect, test } from './fixture.ts'
 
-async function configure(page: Page, url: string, server: Replay) {
-  server.configs.form = form
+async function configure(page: Page, url: string, server: Replay, filledIn = form) {
+  server.configs.form = filledIn
   await page.goto(`${url}/upgrade/welcome?release=kubernetes-v1.36.3`)
   await page.getByRole('button', { name: 'Next: configuration' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Configure the upgrade' })).toBeVisible()
@@ -46,6 +46,14 @@ test('the form of a publisher is filled in with the keyboard, and its conditions
   expect(kept).not.toContain('canary-password')
   await page.getByRole('button', { name: 'Check the cluster' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Preflight checks' })).toBeVisible()
+})
+
+test('an item may have the name of a property that every object has', async ({ page, replay }) => {
+  const { server, url } = await replay('idle')
+  await configure(page, url, server, {
+    groups: [{ name: 'access', title: 'Access', items: [{ name: 'constructor', title: 'Builder', type: 'Text', default: 'kaniko' }] }],
+  })
+  await expect(page.getByRole('textbox', { name: 'Builder' })).toHaveValue('kaniko')
 })
 
 test('what is typed is evaluated after a pause, and not for each key', async ({ page, replay }) => {

@@ -64,7 +64,7 @@ export class Configs {
     if (typeof answers['replicas'] === 'string') errors.push({ pointer: '#/answers/replicas', detail: 'must be a number' })
     if (shown && (answers['password'] ?? this.#password) === '') errors.push({ pointer: '#/answers/password', detail: 'is required' })
     return {
-      groups: ['access', ...(shown ? ['database'] : [])], items: ['host', 'replicas', 'size', 'tls', ...(shown ? ['password'] : [])], errors, values: {},
+      groups: ['access', ...(shown ? ['database'] : [])], items: [...((this.form ?? form).groups[0]?.items ?? []).map(({ name }) => name), ...(shown ? ['password'] : [])], errors, values: {},
     }
   }
 }

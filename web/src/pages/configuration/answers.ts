@@ -67,7 +67,8 @@ export function useAnswers(config: Config, first: string) {
 
   return {
     rendered, save, summary, fields, changed, failed,
-    value: (item: FormItem) => given[item.name] ?? (item.name in given ? '' : item.default ?? ''),
+    // An item may have a name that every object has, such as constructor.
+    value: (item: FormItem) => (Object.hasOwn(given, item.name) ? given[item.name] : item.default) ?? '',
     change: (item: FormItem, value: string | boolean) => {
       setChanged(true)
       setTouched((names) => new Set([...names, item.name]))
