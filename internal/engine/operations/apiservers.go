@@ -2,7 +2,6 @@ package operations
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 	"k8s.io/client-go/util/connrotation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -73,23 +72,26 @@ func (a *APIServers) Connect(config *rest.Config) error {
 	if !a.proven {
 		return nil
 	}
-	secure, err := rest.TLSConfigFor(config)
+	others, err := a.toOthers(config)
 	if err != nil {
 		return fmt.Errorf("cannot verify API servers: %w", err)
 	}
-	if secure == nil {
-		secure = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
-	secure = secure.Clone()
-	secure.ServerName = nameOfAll
-	others := utilnet.SetTransportDefaults(&http.Transport{
-		Proxy: config.Proxy, DialContext: a.dialOther, TLSClientConfig: secure, TLSHandshakeTimeout: requestTimeout,
-		DisableCompression: config.DisableCompression,
-	})
 	config.Wrap(func(first http.RoundTripper) http.RoundTripper {
 		return &chosen{servers: a, first: first, others: others}
 	})
 	return nil
+}
+
+// toOthers returns the transport to the API servers beside that of a configuration, without its
+// tokens. As that of client-go, it closes connections whose client certificate was replaced.
+func (a *APIServers) toOthers(config *rest.Config) (http.RoundTripper, error) {
+	config = rest.CopyConfig(config)
+	config.Dial, config.ServerName = a.dialOther, nameOfAll
+	out, err := config.TransportConfig()
+	if err != nil {
+		return nil, err
+	}
+	return transport.New(&transport.Config{TLS: out.TLS, DialHolder: out.DialHolder, Proxy: out.Proxy, DisableCompression: out.DisableCompression})
 }
 
 // chosen sends requests to the API server in use.

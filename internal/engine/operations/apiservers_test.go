@@ -15,6 +15,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +29,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -59,7 +63,7 @@ type dialed struct{ addresses []string }
 // request sends a request with the transport of a configuration.
 func request(t *testing.T, config *rest.Config) error {
 	t.Helper()
-	transport, err := rest.TransportFor(config)
+	through, err := rest.TransportFor(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +75,7 @@ func request(t *testing.T, config *rest.Config) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := transport.RoundTrip(r)
+	answer, err := through.RoundTrip(r)
 	if err == nil {
 		err = answer.Body.Close()
 	}
@@ -332,6 +336,83 @@ func TestAnotherAPIServerProvesThatItIsOne(t *testing.T) {
 	}
 }
 
+// A connection authenticates its client with the certificate that it began with. Once that is
+// replaced, the API server would refuse requests when it expires.
+func TestConnectionsToAnotherAPIServerUseTheLatestClientCertificate(t *testing.T) {
+	refresh := transport.CertCallbackRefreshDuration
+	transport.CertCallbackRefreshDuration = 10 * time.Millisecond
+	t.Cleanup(func() { transport.CertCallbackRefreshDuration = refresh })
+	authority := newAuthority(t)
+	at := authority.serve(t, "127.0.0.2:0", "127.0.0.2", "kubernetes.default.svc")
+	_, port, err := net.SplitHostPort(at.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.ParseInt(port, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := t.TempDir()
+	config := &rest.Config{Host: "https://127.0.0.1:" + port}
+	config.CAData, config.CertFile, config.KeyFile = authority.pem, filepath.Join(directory, "tls.crt"), filepath.Join(directory, "tls.key")
+	authority.client(t, config, 7)
+	servers, err := operations.NewAPIServers(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &operations.Cluster{Client: operationstest.NewClient(t, registered(int32(number), "127.0.0.1", "127.0.0.2")), APIServers: servers}
+	find(t, c)
+	c.Redial()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serial := func() string {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Do(r)
+		if err != nil {
+			return err.Error() // the connection was closed
+		}
+		defer answer.Body.Close()
+		return answer.Header.Get("Client-Serial")
+	}
+	if got := serial(); got != "7" {
+		t.Fatalf("the client is %s", got)
+	}
+	authority.client(t, config, 8)
+	for until := time.Now().Add(10 * time.Second); serial() != "8"; runtime.Gosched() {
+		if time.Now().After(until) {
+			t.Fatalf("the client is still %s", serial())
+		}
+	}
+}
+
+// client writes a certificate of a client and its key to the files of a configuration.
+func (a *authority) client(t *testing.T, config *rest.Config, serial int64) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{config.CertFile: {Type: "CERTIFICATE", Bytes: certificate}, config.KeyFile: {Type: "EC PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // authority signs certificates.
 type authority struct {
 	certificate *x509.Certificate
@@ -382,9 +463,14 @@ func (a *authority) serve(t *testing.T, address string, names ...string) net.Lis
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, certificate := range r.TLS.PeerCertificates {
+			w.Header().Set("Client-Serial", certificate.SerialNumber.String())
+		}
+		w.WriteHeader(http.StatusOK)
+	}))
 	_ = s.Listener.Close()
-	s.Listener, s.TLS = at, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}}
+	s.Listener, s.TLS = at, &tls.Config{MinVersion: tls.VersionTLS12, ClientAuth: tls.RequestClientCert, Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}}
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	t.Cleanup(s.Close)
