@@ -222,6 +222,58 @@ func TestAnOutageOfOneOfSeveralAPIServersIsNone(t *testing.T) {
 	}
 }
 
+// The addresses of API servers behind a load balancer are often unreachable from a laptop. Nothing
+// but the load balancer answers there, which closes connections now and then.
+func TestAClosedConnectionIsNoOutageIfNoOtherAPIServerIsReachable(t *testing.T) {
+	config := &rest.Config{Host: "https://lb.example.com"}
+	servers, err := operations.NewAPIServers(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := operationstest.NewClient(t, registered(6443, "10.0.0.1", "10.0.0.2", "10.0.0.3"))
+	find(t, &operations.Cluster{Client: objects, APIServers: servers})
+	var closed atomic.Int32
+	c := interceptor.NewClient(objects, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if servers.InUse() != "" {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			if closed.Add(-1) >= 0 {
+				return net.ErrClosed
+			}
+			return c.Get(ctx, key, object, options...)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if servers.InUse() != "" {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return c.List(ctx, list, options...)
+		},
+	})
+	synctest.Test(t, func(t *testing.T) {
+		var outages atomic.Int32
+		var m *operations.Mirror
+		m = mirrorOf(c, func(operations.Changes) {
+			m.Read(func(c *operations.Copy) {
+				if !c.API.UnreachableSince.IsZero() {
+					outages.Add(1)
+				}
+			})
+		})
+		m.APIServers = servers
+		go m.Run(t.Context())
+		time.Sleep(5 * time.Second)
+		closed.Store(1)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if outages.Load() != 0 || servers.InUse() != "" {
+			t.Errorf("%d reports of an outage, and %q is in use", outages.Load(), servers.InUse())
+		}
+	})
+}
+
 // A server that restarts while its load balancer is down cannot read the addresses.
 func TestTheAddressesOutlastARestart(t *testing.T) {
 	d := &dialed{}

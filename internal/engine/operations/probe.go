@@ -24,6 +24,11 @@ const (
 	oneOfSeveral  = 1200 * time.Millisecond
 )
 
+// quickly is the time within which one of several API servers is read again if a read fails. A load
+// balancer closes connections, and etcd elects leaders: another API server cannot answer sooner
+// then, and may be unreachable from here.
+const quickly = 300 * time.Millisecond
+
 // probe reads something until the context ends, and reports each result with the time at which the
 // request started. A watch cannot notice an outage: it stays open without an event while the API
 // server or its etcd hangs. The read must have no resourceVersion, so that etcd has to answer it.
@@ -56,7 +61,11 @@ func (l *link) probeEach(ctx context.Context, read func(context.Context) error) 
 	}
 	var first error
 	for range servers {
+		started := l.Now()
 		err := respond(limited, timeout, read)
+		if err != nil && servers > 1 && l.Now().Sub(started) < quickly {
+			err = respond(limited, timeout, read) // on another connection, if that one was closed
+		}
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
