@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/cel-go/cel"
@@ -42,6 +43,36 @@ func validateNesting(rule *cel.Ast) error {
 		}
 		if depth > maxNesting {
 			return fmt.Errorf("it has more than %d nested or chained macros such as all, exists, map and filter", maxNesting)
+		}
+	}
+	return nil
+}
+
+// duplicating are the macros whose expansion has their target twice: a chain of them is parsed into
+// two to the power of its length.
+var duplicating = []string{"optMap", "optFlatMap"}
+
+// validateSource refuses a condition that takes too long to parse.
+func validateSource(text string) error {
+	found := 0
+	for _, macro := range duplicating {
+		found += strings.Count(text, macro)
+	}
+	if found > maxNesting {
+		return fmt.Errorf("it has more than %d nested or chained macros such as %s", maxNesting, strings.Join(duplicating, " and "))
+	}
+	return nil
+}
+
+// validateMaps refuses maps with computed keys. The type of a map has two types. If both are that of
+// a variable, and another variable has the type of that map, the size of types grows exponentially,
+// and the type checker visits all of it.
+func validateMaps(parsed *cel.Ast) error {
+	for _, found := range ast.MatchDescendants(ast.NavigateAST(parsed.NativeRep()), ast.KindMatcher(ast.MapKind)) {
+		for _, entry := range found.AsMap().Entries() {
+			if entry.AsMapEntry().Key().Kind() != ast.LiteralKind {
+				return errors.New("the keys of its maps must be literals, such as 'large'")
+			}
 		}
 	}
 	return nil

@@ -138,3 +138,33 @@ func BenchmarkForm(b *testing.B) {
 		}
 	}
 }
+
+// TestConditionsThatAreExpensiveToCompile: refit serve compiles the conditions of a ClusterRelease
+// whose signature the caller cannot verify, and nothing can stop the compiler.
+func TestConditionsThatAreExpensiveToCompile(t *testing.T) {
+	wide := "{x:" + strings.Repeat("{x:", 60) + "x" + strings.Repeat("}", 61)
+	for name, c := range map[string]struct{ condition, want string }{
+		"maps of maps in a chain": {"[1]" + strings.Repeat(".map(x,{x:x})", 40) + ".size() > 0", "more than 4 nested or chained macros"},
+		"maps with the same value as key and value": {
+			"[1]" + strings.Repeat(".map(x,"+wide+")", 4) + ".size() > 0", "keys of its maps must be literals",
+		},
+		"optional values in a chain": {"optional.of(1)" + strings.Repeat(".optMap(x,x)", 40) + ".hasValue()", "more than 4 nested or chained macros such as optMap and optFlatMap"},
+		"flat optional values":       {"optional.of(1)" + strings.Repeat(". optFlatMap (x,optional.of(x))", 40) + ".hasValue()", "more than 4 nested or chained macros such as optMap and optFlatMap"},
+		"a map with literal keys":    {"{'small': 1, 'large': 3}[values.a] > 1 || {}.size() == 0", ""},
+		"an optional value":          {"optional.of(1).optMap(x, x + 1).orValue(0) > 1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &refitv1alpha1.ComponentForm{Groups: []refitv1alpha1.FormGroup{{Name: "a", Title: "A", Items: []refitv1alpha1.FormItem{
+				{Name: "a", Title: "A", Type: refitv1alpha1.FormText, Valid: c.condition, Message: "must fit"},
+			}}}}
+			start := time.Now()
+			_, err := CompileForm(f)
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}

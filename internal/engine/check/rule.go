@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,17 +98,25 @@ func compile(check *refitv1alpha1.ComponentCheck, versions Versions) (*rule, err
 	return &rule{eval: eval, variable: variable, versions: versions, limit: limit{checkBudget, maxTime}}, nil
 }
 
-// compileCondition compiles a condition, which must return a bool.
+// compileCondition compiles a condition, which must return a bool. Its author may be anybody, and
+// nothing can stop the parser and the type checker: they get what they complete soon.
 func compileCondition(env *cel.Env, text string) (evaluate, error) {
-	ast, issues := env.Compile(text)
+	if err := validateSource(text); err != nil {
+		return nil, err
+	}
+	parsed, issues := env.Parse(text)
+	if err := issues.Err(); err != nil {
+		return nil, errors.New(oneLine(err))
+	}
+	if err := cmp.Or(validateNesting(parsed), validateMaps(parsed)); err != nil {
+		return nil, err
+	}
+	ast, issues := env.Check(parsed)
 	if err := issues.Err(); err != nil {
 		return nil, errors.New(oneLine(err))
 	}
 	if !ast.OutputType().IsExactType(cel.BoolType) {
 		return nil, fmt.Errorf("its result is %s, and must be bool: compare it with a value", ast.OutputType())
-	}
-	if err := validateNesting(ast); err != nil {
-		return nil, err
 	}
 	compiled, err := env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CostTracking(&costs{}))
 	if err != nil {
