@@ -79,8 +79,8 @@ func (c *callers) config(p access.Principal) *rest.Config {
 	return config
 }
 
-// ofCheck returns the client configuration of a check. It queries API servers at their own addresses
-// with the credentials of the server, but not with those of others.
+// ofCheck returns the client configuration of a check. It queries API servers at their own
+// addresses with the credentials of the server, but not with those of others.
 func (c *callers) ofCheck(p access.Principal) *rest.Config {
 	if p.Own {
 		return c.complete

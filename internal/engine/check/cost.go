@@ -64,9 +64,9 @@ func validateSource(text string) error {
 	return nil
 }
 
-// validateMaps refuses maps with computed keys. The type of a map has two types. If both are that of
-// a variable, and another variable has the type of that map, the size of types grows exponentially,
-// and the type checker visits all of it.
+// validateMaps refuses maps with computed keys. The type of a map has two types. If both are that
+// of a variable, and another variable has the type of that map, the size of types grows
+// exponentially, and the type checker visits all of it.
 func validateMaps(parsed *cel.Ast) error {
 	for _, found := range ast.MatchDescendants(ast.NavigateAST(parsed.NativeRep()), ast.KindMatcher(ast.MapKind)) {
 		for _, entry := range found.AsMap().Entries() {

@@ -144,7 +144,7 @@ func TestTheFormOfAPublisher(t *testing.T) {
 	call(http.MethodPut, config, editor, first, `{"host":"b.test"}`, http.StatusPreconditionFailed, "Somebody else")
 	call(http.MethodPut, config, editor, first, `{"host":"NO"}`, http.StatusPreconditionFailed, "Somebody else")
 
-	// The answer to the first save was lost, or it was interrupted before the Component: it is repeated.
+	// A save whose answer was lost, or that was interrupted before the Component, is repeated.
 	component := &refitv1alpha1.Component{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
 	must(t, c.Patch(t.Context(), component, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"valuesFrom":null}}`))))
 	call(http.MethodGet, config, editor, "", "", http.StatusOK, `"pending":["shop"]`)
