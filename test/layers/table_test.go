@@ -261,6 +261,7 @@ var table = []row{
 	onServer("supportbundle"),
 	onServer("thousands"),
 	onServer("trial"),
+	onServer("upgradeschedule"),
 	{folder: "test/apiserver/another", may: []string{"./test/apiserver"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan"}},
 
 	// Tests
