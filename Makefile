@@ -462,7 +462,7 @@ e2e-serve: web ## Upgrade one node with the page of refit serve open, and compar
 # The figures have limits that only a machine without other load meets.
 .PHONY: e2e-serve-full
 e2e-serve-full: export REFIT_SERVE_FULL := 1
-e2e-serve-full: web ## Run e2e-serve, steer an upgrade on its page, sign in with Dex, run the tests of the HTTP API, and measure events, memory with 5,000 nodes, and the size of bin/refit
+e2e-serve-full: web ## Run e2e-serve, steer an upgrade on its page, fill in the form of a publisher, sign in with Dex, run the tests of the HTTP API, and measure events, memory with 5,000 nodes, and the size of bin/refit
 	$(GO) test -tags apiserver,dex,web -count=1 -v -timeout 60m ./test/apiserver/serve/
 	$(call e2e,$(E2E_SERVE_FULL_RUN),60m)
 

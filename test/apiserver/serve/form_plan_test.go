@@ -26,6 +26,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/helm"
 	"github.com/refit-dev/refit/internal/server/api"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/form"
 )
 
 // planning is a cluster whose components are planned: with refit-components and one node.
@@ -174,7 +175,28 @@ func TestAnswersChangeThePlan(t *testing.T) {
 	if _, findings := p.plan(t, "next-form", "shop"); len(findings) > 0 {
 		t.Errorf("after the next form was saved: %+v", findings)
 	}
+	p.loses(t, first)
 	if again, _ := p.plan(t, "without-form", "tools"); again != without {
 		t.Errorf("answers change the plan of a ClusterRelease without a form from %s to %s", without, again)
+	}
+}
+
+// loses deletes the Secret with the answers. Its remedy leads to the plan that was made before.
+func (p *planning) loses(t *testing.T, first string) {
+	t.Helper()
+	lost := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: componentsNamespace, Name: form.SecretName}}
+	must(t, p.Delete(t.Context(), lost))
+	_, _ = p.plan(t, "with-form", "shop")
+	var component refitv1alpha1.Component
+	must(t, p.Get(t.Context(), client.ObjectKey{Name: "shop"}, &component))
+	for i := range component.Status.Offers {
+		if found := component.Status.Offers[i].Problems; len(found) != 1 || found[0].Reason != "ValuesMissing" || !strings.Contains(found[0].Remedy, "save the form in `refit serve` again") {
+			t.Errorf("without the answers: %+v", found)
+		}
+	}
+	must(t, p.Get(t.Context(), client.ObjectKeyFromObject(lost), lost)) // users may not create it
+	p.save(t, "with-form", `{"host":"a.test"}`)
+	if again, _ := p.plan(t, "with-form", "shop"); again != first {
+		t.Errorf("the answers that were saved again have the hash %s, not %s", again, first)
 	}
 }
