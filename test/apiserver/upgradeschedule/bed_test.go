@@ -109,7 +109,7 @@ type aged struct {
 
 // List implements client.Reader.
 func (a aged) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	err := a.Reader.List(ctx, list)
+	err := a.Reader.List(ctx, list, options...)
 	if releases, is := list.(*refitv1alpha1.ClusterReleaseList); is {
 		for i := range releases.Items {
 			if at, known := a.created[releases.Items[i].Name]; known {

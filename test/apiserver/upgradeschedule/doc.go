@@ -1,3 +1,3 @@
-// Package upgradeschedule tests schedules on a real API server, with the permissions of an installed
-// controller and all admission policies.
+// Package upgradeschedule tests schedules on a real API server, with the permissions of an
+// installed controller and all admission policies.
 package upgradeschedule

@@ -37,7 +37,7 @@ func TestAStartCreatesOneUpgrade(t *testing.T) {
 		t.Errorf("got %+v, %+v", u.Labels, u.Spec)
 	}
 	b.hasResult(refitv1alpha1.StartStarted, "the upgrade to kubernetes-v1.35.6 was created")
-	if s.Status.LastOperation != u.Name || s.Status.NextScheduleTime == nil || !s.Status.NextScheduleTime.Time.After(b.now) ||
+	if s.Status.LastOperation != u.Name || s.Status.NextScheduleTime == nil || !s.Status.NextScheduleTime.After(b.now) ||
 		!meta.IsStatusConditionTrue(s.Status.Conditions, refitv1alpha1.ConditionReady) {
 		t.Errorf("the status is %+v", s.Status)
 	}
