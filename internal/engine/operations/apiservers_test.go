@@ -442,6 +442,13 @@ func TestConnectionsToAnotherAPIServerUseTheLatestClientCertificate(t *testing.T
 	}
 }
 
+// authority signs certificates.
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+	pem         []byte
+}
+
 // client writes a certificate of a client and its key to the files of a configuration.
 func (a *authority) client(t *testing.T, config *rest.Config, serial int64) {
 	t.Helper()
@@ -463,13 +470,6 @@ func (a *authority) client(t *testing.T, config *rest.Config, serial int64) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// authority signs certificates.
-type authority struct {
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-	pem         []byte
 }
 
 func newAuthority(t *testing.T) *authority {
