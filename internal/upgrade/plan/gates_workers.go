@@ -90,7 +90,7 @@ func (d *deciding) canary(pool, hop int) canary {
 		switch {
 		case d.active[n.Name]:
 			out.started++
-		case d.ordered(n, hop) && d.phase(n) == refitv1alpha1.NodeSucceeded:
+		case d.succeeded(n, hop):
 			out.started++
 			if !d.settled(n, hop) || order.Status.CompletionTime == nil {
 				continue // it became unhealthy, which is what a canary detects
@@ -114,6 +114,13 @@ func (d *deciding) canary(pool, hop int) canary {
 		Message: fmt.Sprintf("The canary of pool %s must be healthy for %s", d.spec.Pools[pool].Name, duration(rules.Soak.Duration)),
 	}
 	return out
+}
+
+// succeeded reports whether this operation has upgraded the node in a hop. The order may have been
+// withdrawn while its agent was changing the host.
+func (v *view) succeeded(n *cluster.Node, hop int) bool {
+	order, release := v.order(n), v.plan.Hops[hop].Release
+	return order != nil && release != nil && order.Spec.Release == *release && v.phase(n) == refitv1alpha1.NodeSucceeded
 }
 
 // noSlot counts every unavailable node of the pool, whatever the cause. A node that is unavailable
