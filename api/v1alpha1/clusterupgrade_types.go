@@ -76,8 +76,8 @@ type ClusterUpgradeSpec struct {
 
 	// approval defines whether the plan needs approval. Required: no node is disrupted until
 	// approvedPlan is the hash of the plan. None: the upgrade starts without approval. Setting None
-	// requires the verb `approve`, and so does a change of waivers, pools or backup while it is
-	// None.
+	// requires the verb `approve`, and so does a change of waivers, pools, backup or window while
+	// it is None.
 	// +optional
 	// +kubebuilder:default=Required
 	Approval Approval `json:"approval,omitempty"`
@@ -99,6 +99,21 @@ type ClusterUpgradeSpec struct {
 	// uncordoned. It cannot be unset.
 	// +optional
 	Aborted bool `json:"aborted,omitempty"`
+
+	// window is the name of the MaintenanceWindow in which nodes and components may be disrupted.
+	// Without one, they may at any time. It is a part of the plan: a change needs approval again,
+	// and requires the verb `approve` while approval is None.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
+	Window string `json:"window,omitempty"`
+
+	// openUntil opens the window for this upgrade until this time, which is at most 24 hours ahead.
+	// The change requires the verb `approve`.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	OpenUntil *metav1.Time `json:"openUntil,omitempty"`
 
 	// abandonedNodes are nodes whose hosts do not come back. The upgrade neither waits for them nor
 	// changes them, and they do not count against maxUnavailable while they are not ready. Their

@@ -48,6 +48,7 @@ type ComponentUpgradeList struct {
 //
 // +kubebuilder:validation:XValidation:rule="self == oldSelf || self.sequence > oldSelf.sequence",message="every change of an order must raise its sequence"
 // +kubebuilder:validation:XValidation:rule="self.epoch >= oldSelf.epoch",message="epoch cannot be lowered: the writer is no longer the leader"
+// +kubebuilder:validation:XValidation:rule="!has(self.notAfter) || self.permit == 'Apply'",message="notAfter is only for the permit Apply"
 type ComponentUpgradeSpec struct {
 	// operation is the ClusterUpgrade that the order belongs to.
 	// +required
@@ -102,6 +103,12 @@ type ComponentUpgradeSpec struct {
 	// longer than its limit and refit-components has not lifted it.
 	// +optional
 	Thaw bool `json:"thaw,omitempty"`
+	// notAfter is when the change has to have started. Past it, refit-components starts nothing,
+	// and waits for another order. Only orders in a MaintenanceWindow have it.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	NotAfter *metav1.Time `json:"notAfter,omitempty"`
 	// orderTime is when the controller wrote the order.
 	// +optional
 	// +kubebuilder:validation:Type=string

@@ -90,6 +90,12 @@ const (
 	ReasonClockSkewed = "ClockSkewed"
 	// ReasonOlderOperation: an older operation is unfinished.
 	ReasonOlderOperation = "OlderOperation"
+	// ReasonWindowClosed: the MaintenanceWindow is closed, or closes too early.
+	ReasonWindowClosed = "WindowClosed"
+	// ReasonWindowTooShort: no opening of the MaintenanceWindow is long enough.
+	ReasonWindowTooShort = "WindowTooShort"
+	// ReasonWindowUnusable: the MaintenanceWindow does not exist, or never opens.
+	ReasonWindowUnusable = "WindowUnusable"
 	// ReasonBackupPending: the backup that the next hop of the control plane relies on is taken or
 	// tried, or waits.
 	ReasonBackupPending = "BackupPending"

@@ -50,7 +50,7 @@ type NodeUpgradeList struct {
 // refuses one above the highest that it reads, which its NodeReport holds.
 const (
 	MinOrderFormat = 1
-	MaxOrderFormat = 2 // adds the permit Backup
+	MaxOrderFormat = 3 // format 2 adds the permit Backup, 3 adds notAfter
 )
 
 // NodeUpgradeSpec is an order. It never contains a command, a path or a script.
@@ -58,6 +58,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self == oldSelf || self.sequence > oldSelf.sequence",message="every change of an order must raise its sequence"
 // +kubebuilder:validation:XValidation:rule="self.epoch >= oldSelf.epoch",message="epoch cannot be lowered: the writer is no longer the leader"
 // +kubebuilder:validation:XValidation:rule="(self.permit == 'Backup') == has(self.backup)",message="backup must be set with the permit Backup, and only with it"
+// +kubebuilder:validation:XValidation:rule="!has(self.notAfter) || self.permit == 'Apply' && self.format >= 3",message="notAfter is only for the permit Apply, since format 3"
 // +kubebuilder:validation:XValidation:rule="self.permit in ['Backup', 'Hold'] || has(self.operation) && has(self.release)",message="operation and release are required, except with the permits Backup and Hold"
 type NodeUpgradeSpec struct {
 	// format is the format of the order. An agent rejects a format that it does not support.
@@ -120,6 +121,12 @@ type NodeUpgradeSpec struct {
 	// +optional
 	// +structType=atomic
 	Backup BackupRef `json:"backup,omitzero"`
+	// notAfter is when the change has to have started. Past it, the agent starts nothing that
+	// disrupts, and waits for another order. Only orders in a MaintenanceWindow have it.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	NotAfter *metav1.Time `json:"notAfter,omitempty"`
 	// orderTime is when the controller wrote the order.
 	// +optional
 	// +kubebuilder:validation:Type=string

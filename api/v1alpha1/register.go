@@ -25,6 +25,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&Component{}, &ComponentList{},
 		&ComponentUpgrade{}, &ComponentUpgradeList{},
 		&UpgradeSchedule{}, &UpgradeScheduleList{},
+		&MaintenanceWindow{}, &MaintenanceWindowList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

@@ -146,6 +146,11 @@ type UpgradeTemplate struct {
 	// +optional
 	// +kubebuilder:default=Required
 	Approval Approval `json:"approval,omitempty"`
+	// window is the name of the MaintenanceWindow in which nodes and components may be disrupted.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
+	Window string `json:"window,omitempty"`
 	// waivers waive findings of the preflight checks, each by the ID of its check and with a
 	// reason.
 	// +optional
@@ -300,7 +305,7 @@ const (
 func (t *UpgradeTemplate) Spec(target Target) ClusterUpgradeSpec {
 	t = t.DeepCopy()
 	return ClusterUpgradeSpec{
-		Target: target, Scope: t.Scope, NodeSelector: t.NodeSelector, Approval: t.Approval, Waivers: t.Waivers, Backup: t.Backup,
+		Target: target, Scope: t.Scope, NodeSelector: t.NodeSelector, Approval: t.Approval, Window: t.Window, Waivers: t.Waivers, Backup: t.Backup,
 		Rollback: t.Rollback, Pools: t.Pools,
 	}
 }

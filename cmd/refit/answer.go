@@ -79,6 +79,7 @@ func addRequestFlags(cmd *cobra.Command, r *assessing.Request, f *manifest.Flags
 	flags.StringVar(&f.Scope, "scope", "", "the `PART` of the cluster to upgrade: "+strings.Join(manifest.Scopes, ", ")+" (default All)")
 	flags.StringVar(&f.NodeSelector, "node-selector", "", "upgrade only workers with these `LABELS`: key=value,key2=value2")
 	flags.StringVar(&f.MaxUnavailable, "max-unavailable", "", "the `NUMBER` or percentage of workers that may be unavailable at once (default 1)")
+	flags.StringVar(&f.Window, "window", "", "disrupt nodes and components only while the MaintenanceWindow with this `NAME` is open")
 	flags.StringArrayVar(&f.Waive, "waive", nil,
 		"waive a finding: `CHECK/OBJECT=REASON` with an object such as Node worker-1, or CHECK=REASON for all objects; can be repeated")
 	flags.StringVarP(&r.Manifest, "file", "f", "", "the `FILE` of a ClusterUpgrade manifest (- for stdin) with target, pools and waivers; flags override it")

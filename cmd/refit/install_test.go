@@ -470,7 +470,7 @@ func TestRenderedManifestsCanBeApplied(t *testing.T) {
 		}
 		kinds[object.GetKind()]++
 	}
-	if kinds["CustomResourceDefinition"] != 9 || kinds["DaemonSet"] != 1 || kinds["Deployment"] != 1 || kinds["Namespace"] != 4 {
+	if kinds["CustomResourceDefinition"] != 10 || kinds["DaemonSet"] != 1 || kinds["Deployment"] != 1 || kinds["Namespace"] != 4 {
 		t.Errorf("%v", kinds)
 	}
 	for _, image := range []string{"image: registry.example/refit/refit-agent:development\n", "image: registry.example/refit/refit-controller:development\n"} {

@@ -24,7 +24,7 @@ var groups = []group{
 	}},
 	{"upgrade", "Upgrade Commands:", []func(*app) *cobra.Command{
 		newUpgradeCommand, newStatusCommand, newWatchCommand, newPauseCommand, newResumeCommand, newRetryCommand, newAbandonCommand, newAbortCommand,
-		newApproveCommand, newWaiveCommand, newKeepCommand, newSetCommand, newScheduleCommand, newHistoryCommand, newServeCommand,
+		newApproveCommand, newWaiveCommand, newKeepCommand, newSetCommand, newScheduleCommand, newWindowCommand, newHistoryCommand, newServeCommand,
 	}},
 	{"backup", "Backup Commands:", []func(*app) *cobra.Command{newBackupCommand, newRehearseCommand, newRestoreCommand}},
 	{"setup", "Setup Commands:", []func(*app) *cobra.Command{newInstallCommand, newUninstallCommand, newReleaseCommand}},

@@ -17,11 +17,13 @@ import (
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
 	"github.com/refit-dev/refit/internal/controller/orphan"
 	"github.com/refit-dev/refit/internal/controller/traces"
+	"github.com/refit-dev/refit/internal/controller/upgradeschedule"
 )
 
 // controllers is the list of everything that runs.
 var controllers = []controller.Setup{
 	clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, component.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup,
+	upgradeschedule.Setup,
 }
 
 // standalone runs the controllers in this process. It returns once they are the leader; stop ends

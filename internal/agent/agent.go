@@ -54,6 +54,7 @@ type Agent struct {
 	// orders holds the latest NodeUpgrade that was not handled yet.
 	orders *latestOrder
 	waits  permission
+	clock  clusterClock
 }
 
 // Run runs the agent until the context ends. It resumes an interrupted upgrade immediately, even
@@ -272,7 +273,7 @@ func (a *Agent) step(ctx context.Context) (bool, error) {
 	if err == nil {
 		more, err = a.move(ctx)
 	}
-	if errors.Is(err, errNewOrder) {
+	if errors.Is(err, errNewOrder) || errors.Is(err, errLate) {
 		return true, nil
 	}
 	if err != nil {

@@ -120,6 +120,7 @@ func (a *Agent) start(order *refitv1alpha1.NodeUpgrade, upgrade *runner) error {
 	a.upgrade = upgrade
 	err := upgrade.write(node.Record{Kind: node.Ordered, Order: &node.Order{
 		Operation: spec.Operation.UID, Sequence: spec.Sequence, Epoch: spec.Epoch, Attempt: spec.Attempt, Permit: spec.Permit, Rollback: spec.Rollback,
+		NotAfter: node.NotAfter(spec),
 	}})
 	if err != nil {
 		return err
@@ -271,6 +272,10 @@ func (a *Agent) load(dir string) (*runner, error) {
 	}
 	return &runner{
 		journal: j, boot: a.id.BootID, log: a.Log, changed: a.status.setState, bounded: a.status.setDeadline,
+		late: func(move node.Move) bool {
+			now, known := a.clock.now()
+			return known && node.Read(j.Records()).Late(move, now) != nil
+		},
 		host: &steps.Host{
 			Settings: a.Settings, HostState: a.state, Upgrade: *state.Upgrade, Dir: filepath.Join(a.Settings.UpgradesDir(), dir), Release: release,
 			Store: a.store, Systemd: a.systemd, Log: a.Log, ReportWait: a.status.setWaiting, Effect: effectOf("none"),

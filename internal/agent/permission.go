@@ -23,14 +23,18 @@ type permission struct {
 }
 
 // mayMove reports whether the next move may start now. The first change of a host requires that the
-// live ClusterUpgrade permits it; otherwise the agent reports why and checks again later. A refusal
-// that users cannot lift fails the step.
+// live ClusterUpgrade permits it, and the first disruption that the maintenance window is open for
+// long enough; otherwise the agent reports why and checks again later. A refusal that users cannot
+// lift fails the step.
 func (a *Agent) mayMove(ctx context.Context) (bool, error) {
 	state := node.Read(a.upgrade.journal.Records())
 	move := state.Next()
 	var failure *node.Failure
 	if state.IsFirstChange(move) {
 		failure = a.permission(ctx, state.Upgrade)
+	}
+	if failure == nil { // after the permission, which may have taken long
+		failure = a.late(ctx, state, move)
 	}
 	switch {
 	case failure == nil:

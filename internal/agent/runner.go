@@ -25,6 +25,8 @@ type runner struct {
 	// bounded is called before a step or its undo with the time at which it fails at the latest. It
 	// is nil if nobody shows that.
 	bounded func(step string, deadline time.Time)
+	// late reports whether a move may not start any more; nil if every move may.
+	late func(node.Move) bool
 	// passed is set once the steps that the journal has passed are logged.
 	passed bool
 }
@@ -61,6 +63,9 @@ func (r *runner) logPassed(state *node.State) {
 			"step", step.Name, "description", step.Description)
 	}
 }
+
+// errLate ends a move that was about to start too late. The agent then waits, and reports why.
+var errLate = errors.New("the time to start the change has passed")
 
 // awaitLimit bounds the wait before a step, and each attempt of the wait before its undo. It is
 // longer than any other package manager or etcd member should take.
@@ -150,6 +155,10 @@ func (r *runner) run(ctx context.Context, move node.Move) error {
 	}
 	if !done {
 		if !move.Open || move.Retry {
+			// Again: the probe may have taken long, or the agent was suspended.
+			if r.late != nil && r.late(move) {
+				return errLate
+			}
 			if err := r.start(ctx, name); err != nil {
 				return err
 			}

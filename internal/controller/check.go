@@ -33,6 +33,7 @@ func Check(ctx context.Context, config *rest.Config, progress io.Writer) error {
 		{"ClusterReleases", &refitv1alpha1.ClusterReleaseList{}},
 		{"BackupStores", &refitv1alpha1.BackupStoreList{}},
 		{"EtcdBackups", &refitv1alpha1.EtcdBackupList{}},
+		{"MaintenanceWindows", &refitv1alpha1.MaintenanceWindowList{}},
 	} {
 		if err := c.List(ctx, kind.list, client.Limit(1)); err != nil {
 			return fmt.Errorf("cannot list %s: %w", kind.name, err)

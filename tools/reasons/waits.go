@@ -22,6 +22,9 @@ var more = map[string]string{
 	"OlderOperation":   "Wait until it ends, or end it: `refit abort NAME`",
 	"Progressing":      "No action is required. `refit watch` follows the upgrade",
 	"TrialRunning":     "No action is required. `refit watch` follows the upgrade",
+	"WindowClosed": "No action is required: the message has the next opening. " +
+		"An approver can open the window for one upgrade: set openUntil in its spec, `kubectl edit clusterupgrade NAME`",
+	"WindowTooShort": "Make an opening longer, or set controlPlane of the MaintenanceWindow to NodeByNode: `kubectl edit maintenancewindow NAME`",
 }
 
 // waits returns the reasons for which an operation waits, with the meaning from the API and the

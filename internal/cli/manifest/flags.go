@@ -19,6 +19,7 @@ type Flags struct {
 	Scope          string
 	NodeSelector   string
 	MaxUnavailable string
+	Window         string
 	Waive          []string
 }
 
@@ -50,6 +51,9 @@ func (f *Flags) Apply(spec *refitv1alpha1.ClusterUpgradeSpec) ([]refitv1alpha1.W
 			return nil, fmt.Errorf("--max-unavailable: %w", err)
 		}
 		request.DefaultPool(spec).MaxUnavailable = &value
+	}
+	if f.Window != "" {
+		spec.Window = f.Window
 	}
 	var waivers []refitv1alpha1.Waiver
 	for _, text := range f.Waive {

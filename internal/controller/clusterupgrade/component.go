@@ -31,6 +31,7 @@ func (r *Reconciler) orderComponent(ctx context.Context, obs *observation, a *pl
 	}
 	order := orders.ComponentOrder{
 		Permit: c.Permit, Release: c.Release, Action: c.Action, Version: c.Version, Kubernetes: c.Kubernetes, Digest: c.Digest, Attempt: c.Attempt,
+		NotAfter: c.NotAfter,
 	}
 	if err := writer.WriteComponent(ctx, current, operation, order, obs.now); err != nil {
 		return false, err

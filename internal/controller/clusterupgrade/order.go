@@ -35,7 +35,7 @@ func (r *Reconciler) order(ctx context.Context, obs *observation, a *plan.Action
 			return false, r.drainAgain(ctx, obs, a.Node)
 		}
 	}
-	next := orders.Order{Permit: permits[a.Kind], Release: *a.Release, Role: a.Role, Attempt: a.Attempt, KeepAddons: a.KeepAddons}
+	next := orders.Order{Permit: permits[a.Kind], Release: *a.Release, Role: a.Role, Attempt: a.Attempt, KeepAddons: a.KeepAddons, NotAfter: a.NotAfter}
 	if err := writer.Write(ctx, current, obs.operation, n, next, obs.now); err != nil {
 		return false, err
 	}

@@ -27,6 +27,8 @@ type Reconciler struct {
 	Now         func() time.Time
 	// Components is set if the cluster serves Components and ComponentUpgrades.
 	Components bool
+	// Windows is set if the cluster serves MaintenanceWindows.
+	Windows bool
 
 	epochs   raisedEpochs
 	failures actionFailures

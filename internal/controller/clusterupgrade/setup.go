@@ -38,6 +38,9 @@ var backups = []client.Object{&refitv1alpha1.EtcdBackup{}, &refitv1alpha1.Backup
 // components is what the World needs of components, unless the installed CRDs are older.
 var components = []client.Object{&refitv1alpha1.Component{}, &refitv1alpha1.ComponentUpgrade{}}
 
+// windows is what the World needs of windows, unless the installed CRDs are older.
+var windows = []client.Object{&refitv1alpha1.MaintenanceWindow{}}
+
 // Setup makes the controller and adds it to a manager.
 func Setup(manager ctrl.Manager, options controller.Options) error {
 	typed, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
@@ -63,13 +66,20 @@ func Setup(manager ctrl.Manager, options controller.Options) error {
 	if withComponents {
 		kinds = append(kinds, components...)
 	}
+	withWindows, err := observe.Served(manager.GetRESTMapper(), manager.GetScheme(), windows...)
+	if err != nil {
+		return err
+	}
+	if withWindows {
+		kinds = append(kinds, windows...)
+	}
 	stores, err := observe.Watch(context.Background(), manager.GetCache(), kinds...)
 	if err != nil {
 		return err
 	}
 	r := &Reconciler{
 		Cache: manager.GetCache(), Client: manager.GetClient(), Recorder: manager.GetEventRecorder("refit"), Now: time.Now,
-		World: observe.NewWorld(reader, stores), Components: withComponents,
+		World: observe.NewWorld(reader, stores), Components: withComponents, Windows: withWindows,
 		PodsToEvict: drain.New(typed, slog.New(logr.ToSlogHandler(manager.GetLogger()))).Remaining,
 	}
 	return r.setupWithManager(manager, options, served)
@@ -94,6 +104,9 @@ func (r *Reconciler) setupWithManager(manager ctrl.Manager, options controller.O
 		Watches(&refitv1alpha1.ClusterRelease{}, enqueueAll)
 	if withBackups {
 		b = b.Watches(&refitv1alpha1.EtcdBackup{}, enqueueAll).Watches(&refitv1alpha1.BackupStore{}, enqueueAll)
+	}
+	if r.Windows {
+		b = b.Watches(&refitv1alpha1.MaintenanceWindow{}, enqueueAll)
 	}
 	if r.Components {
 		b = b.Watches(&refitv1alpha1.Component{}, enqueueAll).Watches(&refitv1alpha1.ComponentUpgrade{}, enqueueAll)

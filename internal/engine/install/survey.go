@@ -37,7 +37,7 @@ func (s Survey) Installed() bool {
 
 // ownResources are the custom resources of Refit.
 var ownResources = []string{
-	"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups", "components", "componentupgrades",
+	"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups", "components", "componentupgrades", "maintenancewindows",
 	"upgradeschedules",
 }
 

@@ -41,9 +41,10 @@ type observation struct {
 	configured configpatch.Values
 	// Namespace/name, nil if not readable; readServices.
 	services map[string]bool
-	leases   map[string]lease            // of kube-system, by name; readLeases
-	stores   []refitv1alpha1.BackupStore // readBackupStores
-	backups  []refitv1alpha1.EtcdBackup  // of operations; readBackups
+	leases   map[string]lease                  // of kube-system, by name; readLeases
+	stores   []refitv1alpha1.BackupStore       // readBackupStores
+	windows  []refitv1alpha1.MaintenanceWindow // readWindows
+	backups  []refitv1alpha1.EtcdBackup        // of operations; readBackups
 	// readComponents and readComponentUpgrades.
 	components        []refitv1alpha1.Component
 	componentUpgrades []refitv1alpha1.ComponentUpgrade

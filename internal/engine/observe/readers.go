@@ -39,6 +39,7 @@ var stages = [][]reader{
 		{cluster.PartReleases, "ClusterReleases", (*observation).readReleases},
 		{cluster.PartOperations, "ClusterUpgrades", (*observation).readOperations},
 		{cluster.PartStores, "BackupStores", (*observation).readBackupStores},
+		{cluster.PartWindows, "MaintenanceWindows", (*observation).readWindows},
 		{cluster.PartComponents, "Components", (*observation).readComponents},
 		{cluster.PartOrders, "ComponentUpgrades", (*observation).readComponentUpgrades},
 		{cluster.PartActors, "leases", (*observation).readLeases},

@@ -40,8 +40,8 @@ type openedRelease struct {
 }
 
 // NewWorld returns a World. watched must have Nodes, NodeUpgrades, NodeReports, ClusterUpgrades and
-// ClusterReleases, which may be trimmed by Trim. It also has EtcdBackups and BackupStores, and
-// Components and ComponentUpgrades, unless the cluster does not serve them.
+// ClusterReleases, which may be trimmed by Trim. It also has EtcdBackups and BackupStores,
+// MaintenanceWindows, and Components and ComponentUpgrades, unless the cluster does not serve them.
 func NewWorld(reader *Reader, watched Watched) *World {
 	return &World{reader: reader, watched: watched, opened: map[string]openedRelease{}}
 }
@@ -70,6 +70,7 @@ func (w *World) Snapshot(operation *refitv1alpha1.ClusterUpgrade) (*cluster.Snap
 	}
 	s.Others = unfinished(all, operation.Name)
 	w.mergeBackups(&s)
+	w.mergeWindows(&s)
 	w.mergeComponents(&s)
 	return &s, nil
 }

@@ -48,7 +48,7 @@ func apps(name string) schema.GroupVersionResource {
 
 // Kinds are the resources of Refit's CRDs. A test compares them with the manifests.
 var Kinds = []string{
-	"backupstores", "clusterreleases", "clusterupgrades", "components", "componentupgrades", "etcdbackups", "nodereports", "nodeupgrades",
+	"backupstores", "clusterreleases", "clusterupgrades", "components", "componentupgrades", "etcdbackups", "maintenancewindows", "nodereports", "nodeupgrades",
 	"upgradeschedules",
 }
 

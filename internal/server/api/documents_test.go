@@ -69,7 +69,7 @@ func goTypeOf(t reflect.Type) string { return aliases[t.PkgPath()] + "." + t.Nam
 
 // leaf is true for a type whose fields are not those of its schema.
 func leaf(t reflect.Type) bool {
-	return t == reflect.TypeFor[metav1.Duration]() || t == reflect.TypeFor[intstr.IntOrString]() || t == reflect.TypeFor[refitv1alpha1.Labels]()
+	return t == reflect.TypeFor[metav1.Duration]() || t == reflect.TypeFor[metav1.Time]() || t == reflect.TypeFor[intstr.IntOrString]() || t == reflect.TypeFor[refitv1alpha1.Labels]()
 }
 
 func schemas(t *testing.T) map[string]schema {

@@ -49,6 +49,8 @@ type Snapshot struct {
 	// Backups are the EtcdBackups that the Operation has created.
 	Backups      []Backup      `json:"backups,omitempty"`
 	BackupStores []BackupStore `json:"backupStores,omitempty"`
+	// Windows are the MaintenanceWindows.
+	Windows []Window `json:"windows,omitempty"`
 	// Components are the components of the cluster, and ComponentUpgrades the last order for each,
 	// whichever operation it was for.
 	Components        []Component        `json:"components,omitempty"`
@@ -98,6 +100,7 @@ const (
 	PartOperations  Part = "ClusterUpgrades"
 	PartBackups     Part = "EtcdBackups"
 	PartStores      Part = "BackupStores"
+	PartWindows     Part = "MaintenanceWindows"
 	PartComponents  Part = "Components"
 	PartOrders      Part = "ComponentUpgrades"
 	PartActors      Part = "other actors"
@@ -141,6 +144,12 @@ const (
 	Yes     Answer = "Yes"
 	No      Answer = "No"
 )
+
+// Window is the part of a MaintenanceWindow that decisions need.
+type Window struct {
+	Name string                              `json:"name"`
+	Spec refitv1alpha1.MaintenanceWindowSpec `json:"spec"`
+}
 
 // Operation is the part of a ClusterUpgrade that decisions need.
 type Operation struct {

@@ -26,6 +26,8 @@ type State struct {
 	Permit refitv1alpha1.Permit
 	// Rollback is whether failures roll back.
 	Rollback refitv1alpha1.Rollback
+	// NotAfter is when the first step has to have started, zero if that does not matter.
+	NotAfter time.Time
 }
 
 // Record is the state of a started step.
@@ -98,6 +100,14 @@ const (
 // ReasonFreezeLimit is the failure of an upgrade whose freeze lasted too long.
 const ReasonFreezeLimit = "FreezeLimitExceeded"
 
+// ReasonWindowClosing is why nothing starts: the maintenance window of the order would close first.
+const ReasonWindowClosing = "WindowClosing"
+
+// late reports whether nothing was started in time.
+func (s State) late(now time.Time) bool {
+	return len(s.Records) == 0 && !s.NotAfter.IsZero() && now.After(s.NotAfter)
+}
+
 // Next returns the next move. It depends on nothing but its arguments, so a process that was killed
 // continues where it stopped.
 //
@@ -132,6 +142,8 @@ func (s State) next(now time.Time) Move {
 		return Move{Kind: MoveRollback}
 	case s.Permit != refitv1alpha1.PermitApply && !s.committed():
 		return Move{Kind: MoveWait}
+	case s.late(now):
+		return Move{Kind: MoveWait, Reason: ReasonWindowClosing}
 	}
 	return s.forward()
 }

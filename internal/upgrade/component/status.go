@@ -14,6 +14,9 @@ import (
 // phase is Failed; the error of a rollback is only shown.
 func Read(steps []Step, spec *refitv1alpha1.ComponentUpgradeSpec, status *refitv1alpha1.ComponentUpgradeStatus) State {
 	s := State{Steps: steps, RollingBack: status.RollingBack, Permit: spec.Permit, Rollback: cmp.Or(spec.Rollback, refitv1alpha1.RollbackAuto)}
+	if spec.NotAfter != nil {
+		s.NotAfter = spec.NotAfter.UTC()
+	}
 	for _, step := range status.Steps {
 		s.Records = append(s.Records, Record{Step: step.Name, State: recordStates[step.State]})
 	}

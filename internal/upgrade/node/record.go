@@ -152,4 +152,6 @@ type Order struct {
 	Attempt  int64                  `json:"attempt"`
 	Permit   refitv1alpha1.Permit   `json:"permit"`
 	Rollback refitv1alpha1.Rollback `json:"rollback"`
+	// NotAfter is when the change has to have started, zero if that does not matter.
+	NotAfter time.Time `json:"notAfter,omitzero"`
 }

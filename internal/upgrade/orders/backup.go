@@ -14,6 +14,9 @@ import (
 // BackupFormat is the format of orders with the permit Backup.
 const BackupFormat = 2
 
+// NotAfterFormat is the format of orders that have to be started in time.
+const NotAfterFormat = 3
+
 // BackupTimeout is how long an agent may take for a backup with its drill and rehearsal: a database
 // of 8 GB is sent to a slow store, read back and decrypted, restored on a slow disk, and listed by
 // several versions. After it, the order does not hold back other orders any more.
@@ -37,7 +40,7 @@ func Backup(current *refitv1alpha1.NodeUpgradeSpec, n *cluster.Node, ref refitv1
 	if spec.Role == "" {
 		spec.Role = refitv1alpha1.RoleControlPlane
 	}
-	spec.Permit, spec.Backup = refitv1alpha1.PermitBackup, ref
+	spec.Permit, spec.Backup, spec.NotAfter = refitv1alpha1.PermitBackup, ref, nil
 	spec.NodeUID, spec.MachineID = types.UID(n.UID), n.Report.MachineID
 	spec.Sequence = max(current.Sequence, n.Report.AcceptedSequence) + 1
 	spec.Epoch = max(current.Epoch, n.Report.AcceptedEpoch, 1)

@@ -20,6 +20,8 @@ type ComponentOrder struct {
 	// Digest is that of the offer that was approved.
 	Digest  string
 	Attempt int64
+	// NotAfter is when the change has to have started, zero if that does not matter.
+	NotAfter time.Time
 }
 
 // NewComponent returns the order as it is written to the API. Its sequence is above last, which is
@@ -29,7 +31,7 @@ func NewComponent(operation *refitv1alpha1.ClusterUpgrade, o ComponentOrder, las
 	return refitv1alpha1.ComponentUpgradeSpec{
 		Operation: refitv1alpha1.Operation{Name: operation.Name, UID: operation.UID}, Sequence: last + 1, Epoch: operation.Status.Epoch,
 		Attempt: o.Attempt, Release: o.Release, Version: o.Version, Action: o.Action, Kubernetes: o.Kubernetes, Digest: o.Digest, Permit: o.Permit,
-		Rollback: operation.Spec.Rollback, OrderTime: &orderTime,
+		Rollback: operation.Spec.Rollback, NotAfter: notAfter(o.NotAfter), OrderTime: &orderTime,
 	}
 }
 

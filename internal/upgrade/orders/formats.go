@@ -21,6 +21,7 @@ func Known() Formats {
 	return Formats{
 		{Number: refitv1alpha1.MinOrderFormat, Needed: func(*refitv1alpha1.NodeUpgradeSpec) bool { return true }},
 		{Number: BackupFormat, Needed: func(o *refitv1alpha1.NodeUpgradeSpec) bool { return o.Permit == refitv1alpha1.PermitBackup }},
+		{Number: NotAfterFormat, Needed: func(o *refitv1alpha1.NodeUpgradeSpec) bool { return o.NotAfter != nil }},
 	}
 }
 

@@ -18,6 +18,8 @@ type Order struct {
 	Attempt int64
 	// KeepAddons leaves CoreDNS and kube-proxy as they are.
 	KeepAddons bool
+	// NotAfter is when the change has to have started, zero if that does not matter.
+	NotAfter time.Time
 }
 
 // New returns the order as it is written to the API. Its sequence is above last, which is that of
@@ -33,11 +35,21 @@ func New(operation *refitv1alpha1.ClusterUpgrade, n *cluster.Node, o Order, last
 	return spec
 }
 
+// notAfter is the time as an order has it. A part of a second is dropped, so that it is never
+// later.
+func notAfter(at time.Time) *metav1.Time {
+	if at.IsZero() {
+		return nil
+	}
+	out := metav1.NewTime(at.UTC().Truncate(time.Second))
+	return &out
+}
+
 // Held returns the order that stops another: the agent finishes the step in progress and starts no
 // other.
 func Held(order *refitv1alpha1.NodeUpgradeSpec) refitv1alpha1.NodeUpgradeSpec {
 	held := *order.DeepCopy()
-	held.Permit, held.Backup = refitv1alpha1.PermitHold, refitv1alpha1.BackupRef{}
+	held.Permit, held.Backup, held.NotAfter = refitv1alpha1.PermitHold, refitv1alpha1.BackupRef{}, nil
 	held.Sequence++
 	held.Format = FormatOf(&held)
 	return held
@@ -48,6 +60,6 @@ func Held(order *refitv1alpha1.NodeUpgradeSpec) refitv1alpha1.NodeUpgradeSpec {
 func (o Order) spec(operation *refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.NodeUpgradeSpec {
 	return refitv1alpha1.NodeUpgradeSpec{
 		Permit: o.Permit, Release: o.Release, Role: o.Role, Attempt: o.Attempt, KeepAddons: o.KeepAddons,
-		Rollback: operation.Rollback,
+		Rollback: operation.Rollback, NotAfter: notAfter(o.NotAfter),
 	}
 }

@@ -1,6 +1,8 @@
 package orders
 
 import (
+	"time"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
@@ -16,7 +18,11 @@ func Planned(operation *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) []*re
 	for _, permit := range []refitv1alpha1.Permit{
 		refitv1alpha1.PermitHold, refitv1alpha1.PermitPrefetch, refitv1alpha1.PermitApply, refitv1alpha1.PermitRollback,
 	} {
-		spec := Order{Permit: permit, Role: role}.spec(operation)
+		order := Order{Permit: permit, Role: role}
+		if permit == refitv1alpha1.PermitApply && operation.Window != "" {
+			order.NotAfter = time.Unix(0, 0) // every change has to start in time
+		}
+		spec := order.spec(operation)
 		planned = append(planned, &spec)
 	}
 	return planned

@@ -115,6 +115,10 @@ func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 			d.withdrawOrder(n, fmt.Sprintf("the operation is held (%s), and the node is unchanged", held.wait.Reason))
 			return
 		}
+		if d.late(n) {
+			d.withdrawOrder(n, "its change was not started in time, and the node is unchanged")
+			return
+		}
 		if w := d.firstClosed(HeldProgress, n, hop); w != nil {
 			d.wait(*w)
 			return

@@ -57,6 +57,10 @@ func (d *deciding) createBackup(hop int, why string) {
 		d.wait(*w)
 		return
 	}
+	if w := d.firstClosed(HeldBackup, nil, hop); w != nil {
+		d.wait(*w)
+		return
+	}
 	version, number := d.plan.Hops[hop].Kubernetes, int64(1)
 	for i := range d.s.Backups {
 		if b := &d.s.Backups[i]; b.Hop == version {

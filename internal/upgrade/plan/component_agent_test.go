@@ -263,7 +263,11 @@ func (w *world) runComponent(c *simulatedComponent) {
 		if status.Frozen != nil {
 			w.writeComponent(c, func(u *cluster.ComponentUpgrade) { u.Status.Frozen, u.Status.Step = nil, "" })
 		}
+	case len(status.Steps) == 0 && c.order.Spec.NotAfter != nil && w.now.After(c.order.Spec.NotAfter.Time):
 	default:
+		if len(status.Steps) == 0 && c.order.Spec.NotAfter == nil {
+			w.checkOpen("the change of component %s starts", c.name)
+		}
 		w.writeComponent(c, func(u *cluster.ComponentUpgrade) { w.startStep(u) })
 	}
 }
@@ -363,11 +367,15 @@ func (w *world) orderComponent(who *controller, request *ComponentRequest) bool 
 		Kubernetes: request.Kubernetes, Digest: request.Digest,
 		Permit: request.Permit, Rollback: w.op.Spec.Rollback, OrderTime: stamp(who.clock(w)),
 	}
+	if !request.NotAfter.IsZero() {
+		next.Spec.NotAfter = stamp(request.NotAfter)
+	}
 	w.require(request.Digest != "", "I12: an order for %s names no digest", c.name)
 	c.order = &next
 	c.version++
 	w.componentsChanged()
 	if request.Permit == refitv1alpha1.PermitApply {
+		w.checkOpen("the change of component %s is ordered", c.name)
 		w.checkComponentOrder(who, c)
 	}
 	return true

@@ -22,6 +22,8 @@ type ComponentRequest struct {
 	Kubernetes string
 	Digest     string
 	Attempt    int64
+	// NotAfter is when the change has to have started, zero if that does not matter.
+	NotAfter time.Time
 }
 
 // componentOrder is this operation's order for a component, nil if there is none.
@@ -126,6 +128,9 @@ func (d *deciding) orderComponent(order *cluster.ComponentUpgrade, hop int) {
 		Name: step.Component, Permit: refitv1alpha1.PermitApply, Release: step.Release, Action: step.Action, Version: step.Version(),
 		Kubernetes: step.Kubernetes, Attempt: d.op.Spec.Retry,
 	}
+	if d.opening != nil {
+		request.NotAfter = d.opening.span.Close.Add(-componentNeeds * 2 / 3)
+	}
 	if offer := componentplan.OfferOf(d.s, step); offer != nil {
 		request.Digest = offer.Digest
 	}
@@ -147,6 +152,10 @@ func (d *deciding) continues(order *cluster.ComponentUpgrade) bool {
 // followComponent waits for refit-components.
 func (d *deciding) followComponent(order *cluster.ComponentUpgrade) {
 	d.step = &componentplan.Step{Component: order.Name}
+	if d.lateComponent(order) {
+		d.holdComponent(order, "its change was not started in time, and nothing was changed")
+		return
+	}
 	if w := d.firstClosed(HeldComponentProgress, nil, 0); w != nil {
 		d.wait(*w)
 		return
@@ -238,16 +247,21 @@ func (d *deciding) withdrawComponents(why string) bool {
 		}
 		left = true
 		if order.Spec.Permit == refitv1alpha1.PermitApply && order.Status.Phase != refitv1alpha1.ComponentRollingBack {
-			spec := &order.Spec
-			d.actions = append(d.actions, Action{Kind: HoldComponent, Reason: why, Component: &ComponentRequest{
-				Name: order.Name, Permit: refitv1alpha1.PermitHold, Release: spec.Release, Action: spec.Action, Version: spec.Version,
-				Kubernetes: spec.Kubernetes, Digest: spec.Digest, Attempt: spec.Attempt,
-			}})
+			d.holdComponent(order, why)
 			continue
 		}
 		d.followComponent(order)
 	}
 	return left
+}
+
+// holdComponent orders refit-components to start nothing new.
+func (d *deciding) holdComponent(order *cluster.ComponentUpgrade, why string) {
+	spec := &order.Spec
+	d.actions = append(d.actions, Action{Kind: HoldComponent, Reason: why, Component: &ComponentRequest{
+		Name: order.Name, Permit: refitv1alpha1.PermitHold, Release: spec.Release, Action: spec.Action, Version: spec.Version,
+		Kubernetes: spec.Kubernetes, Digest: spec.Digest, Attempt: spec.Attempt,
+	}})
 }
 
 // componentFailures is the component that failed: they are changed one at a time.

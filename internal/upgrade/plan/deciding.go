@@ -54,6 +54,9 @@ func (d *deciding) command(kind ActionKind, n *cluster.Node, hop int, why string
 	if a.KeepAddons = d.keepsAddons(hop); a.KeepAddons && kind == Apply && n.ControlPlane {
 		a.Reason += "; add-ons are upgraded once workers have their images"
 	}
+	if kind == Apply {
+		a.NotAfter = d.notAfter(n)
+	}
 	if order := d.order(n); order != nil && kind == Rollback {
 		a.Release = &order.Spec.Release // also of a ClusterRelease that was deleted since
 	}

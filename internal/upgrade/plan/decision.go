@@ -110,6 +110,8 @@ type Action struct {
 	Attempt int64
 	// KeepAddons means that this hop does not upgrade the add-ons.
 	KeepAddons bool
+	// NotAfter is when a change has to have started, zero if that does not matter.
+	NotAfter time.Time
 	// Request is the number of a RequestReport: the time in seconds.
 	Request int64
 	// Delete means that the drain may delete pods that a budget protects. Only the pool's policy

@@ -47,9 +47,16 @@ func UsualTime(stage refitv1alpha1.StageName, nodes int32) time.Duration {
 // times are how long parts of an upgrade took in this cluster, zero if unknown.
 type times struct{ controlPlane, worker, drain time.Duration }
 
+// samples are how long each part of the earlier upgrades took.
+type samples struct{ controlPlane, worker, drain []time.Duration }
+
+// times returns the medians.
+func (s samples) times() times {
+	return times{controlPlane: median(s.controlPlane), worker: median(s.worker), drain: median(s.drain)}
+}
+
 // observedTimes takes them from the last upgrade of each node, whichever operation it was for.
-func observedTimes(s *cluster.Snapshot) times {
-	var controlPlane, worker, drain []time.Duration
+func observedTimes(s *cluster.Snapshot) (out samples) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if n.Upgrade == nil {
@@ -59,23 +66,23 @@ func observedTimes(s *cluster.Snapshot) times {
 		if status.Phase == refitv1alpha1.NodeSucceeded && status.StartTime != nil && status.CompletionTime != nil {
 			took := status.CompletionTime.Sub(status.StartTime.Time)
 			if n.ControlPlane {
-				controlPlane = append(controlPlane, took)
+				out.controlPlane = append(out.controlPlane, took)
 			} else {
-				worker = append(worker, took)
+				out.worker = append(out.worker, took)
 			}
 		}
 		if d := status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.StartTime != nil && d.CompletionTime != nil {
-			drain = append(drain, d.CompletionTime.Sub(d.StartTime.Time))
+			out.drain = append(out.drain, d.CompletionTime.Sub(d.StartTime.Time))
 		}
 	}
-	return times{controlPlane: median(controlPlane), worker: median(worker), drain: median(drain)}
+	return out
 }
 
 func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0
 	}
-	slices.Sort(all)
+	all = slices.Sorted(slices.Values(all))
 	return max(time.Second, all[len(all)/2])
 }
 

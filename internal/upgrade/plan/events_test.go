@@ -21,6 +21,8 @@ var events = []event{
 	{"the user cordons a node", userCordons},
 	{"the user uncordons a node", userUncordons},
 	{"a node is removed", nodeLeaves},
+	{"the window changes", windowChanges},
+	{"the user opens the window", opensUntil},
 	{"a worker joins", workerJoins},
 	{"the network of a worker that joined starts", networkStarts},
 	{"a node is reinstalled", nodeReinstalled},

@@ -168,6 +168,9 @@ func (w *world) order(who *controller, m *machine, version int64, a *Action) boo
 		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: w.op.Spec.Rollback, KeepAddons: a.KeepAddons,
 		OrderTime: stamp(who.clock(w)),
 	}
+	if !a.NotAfter.IsZero() {
+		next.Spec.NotAfter = stamp(a.NotAfter)
+	}
 	before := m.upgrade
 	next.Generation++
 	m.upgrade = &next

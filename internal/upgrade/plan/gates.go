@@ -20,6 +20,7 @@ const (
 	HeldOperation         Held = "Operation"
 	HeldOrder             Held = "Order"
 	HeldPrefetch          Held = "Prefetch"
+	HeldBackup            Held = "Backup"
 	HeldHop               Held = "Hop"
 	HeldControlPlaneHop   Held = "ControlPlaneHop"
 	HeldComponent         Held = "Component"
@@ -59,7 +60,11 @@ var gateTable = []struct {
 		{GateMachineKnown, machineUnknown, "an order names a machine, so that no other one accepts it"},
 	}},
 	{HeldPrefetch, "the order to prefetch", []gate{
+		{GatePrefetchInWindow, prefetchTooEarly, "the window has to be open, if its prefetch is InWindow"},
 		{GatePrefetchSlotFree, noPrefetchSlot, "a few nodes prefetch at a time"},
+	}},
+	{HeldBackup, "the backup of a hop", []gate{
+		{GateBackupBeforeWindow, backupTooEarly, "a backup has to be recent when the window opens"},
 	}},
 	{HeldHop, "the first change of a hop", []gate{
 		{GatePrefetchComplete, prefetchIncomplete, "every node has what it needs before one is disrupted"},
@@ -70,6 +75,7 @@ var gateTable = []struct {
 	{HeldComponent, "the order to change a component", []gate{
 		{GateComponentFree, onComponent(componentTaken), "the component is not being changed for another operation"},
 		{GateComponentAlone, onComponent(componentNotAlone), "a component changes alone, and never beside a control plane node"},
+		{GateComponentFits, onComponent(componentDoesNotFit), "the window is open, and closes after the change"},
 		{GateOfferApproved, onComponent(offerNotApproved), "what the order changes is computed for the cluster as it is, and nothing speaks against it"},
 	}},
 	{HeldComponentProgress, "waiting for refit-components without manual intervention", []gate{
@@ -77,6 +83,7 @@ var gateTable = []struct {
 	}},
 	{HeldControlPlaneClaim, "the claim of a control plane node", []gate{
 		{GatePrefetched, notPrefetched, "the node has everything that the hop installs"},
+		{GateControlPlaneFits, nodeDoesNotFit, "the window is open, and closes after drain and change; of the first node, after those of all"},
 		{GateNothingElseActive, othersActive, "a control plane node is upgraded alone"},
 		{GateComponentsIdle, componentsChanging, "no component changes beside a control plane node"},
 		{GateControlPlaneReady, controlPlaneNotReady, "no second control plane node is unavailable"},
@@ -90,6 +97,7 @@ var gateTable = []struct {
 	}},
 	{HeldWorkerClaim, "the claim of a worker", []gate{
 		{GateWorkerPrefetched, notPrefetched, "the node has everything that the hop installs"},
+		{GateWorkerFits, nodeDoesNotFit, "the window is open, and closes after drain and change"},
 		{GateControlPlaneIdle, controlPlaneActive, "no worker is upgraded beside a control plane node"},
 		{GateWorkerReady, workerNotReady, "a node that is not ready is not upgraded"},
 		{GateKubeletNotNewer, kubeletTooNew, "a kubelet is never newer than the oldest API server"},
@@ -100,12 +108,14 @@ var gateTable = []struct {
 		{GateBudgetsIndependent, budgetShared, "nodes that share an exhausted budget would block each other's drain"},
 	}},
 	{HeldFirstDisruption, "the first disruption of a claimed node; it is released while a gate is closed", []gate{
+		{GateChangeStillFits, changeDoesNotFit, "a drain that took long, or a claim that no decision made, leaves too little of the window"},
 		{GateClaimedFirst, claimedLater, "two claimed control plane nodes would wait for each other forever"},
 		{GateBackupStillProven, backupLost, "a claim that no decision made, or whose backup was deleted since, proves nothing"},
 		{GateComponentsFirst, onControlPlane(componentsNotReady), "a claim that no decision made does not wait for the components that the new version needs"},
 		{GateSlotStillFree, slotGone, "another node of the pool may have become unavailable since the claim"},
 	}},
 	{HeldApply, "the order to change a node; conditions may have changed since the claim", []gate{
+		{GateRetryFits, retryDoesNotFit, "a host that is partly changed is not released, and retried in the window"},
 		{GateStillPrefetched, notPrefetched, "nothing has to be fetched while the node is disrupted"},
 		{GateCordoned, notCordoned, "no pod is scheduled to the node while it is drained and changed"},
 		{GateProtected, notProtected, "no autoscaler removes the node while it is drained and changed"},

@@ -27,6 +27,7 @@ type approved struct {
 	ControlPlane []string               `json:"controlPlane"`
 	Backup       *approvedBackup        `json:"backup,omitempty"`     // since format 2
 	Components   []approvedComponent    `json:"components,omitempty"` // since format 3
+	Window       string                 `json:"window,omitempty"`     // since format 4
 }
 
 // approvedComponent is the change of a component. Its digest covers chart, values and recipe, and
@@ -71,6 +72,9 @@ func hash(p *Plan, controlPlane []*cluster.Node) string {
 		c := &p.components[i]
 		a.Format = 3
 		a.Components = append(a.Components, approvedComponent{c.Component, c.Action, c.From, c.To, c.Hop, c.Before, c.Digest})
+	}
+	if p.spec.Window != "" {
+		a.Format, a.Window = 4, p.spec.Window
 	}
 	slices.SortFunc(a.Waivers, compareWaivers)
 	for _, hop := range p.Hops {

@@ -36,6 +36,7 @@ func (w *world) checkOrder(who *controller, m *machine, a *Action, before *clust
 	}
 	w.checkFetched(m, a, before)
 	w.checkDrained(who, m, a)
+	w.checkFits(who, m)
 	if !who.fresh {
 		return
 	}
@@ -153,6 +154,7 @@ func (w *world) checkSlot(who *controller, m *machine) {
 
 func (w *world) checkDrain(m *machine) {
 	w.require(slices.Contains(w.op.Active, m.name), "I4: %s is drained without a claim", m.name)
+	w.checkOpen("%s is drained", m.name)
 }
 
 func (w *world) checkUncordon(m *machine) {

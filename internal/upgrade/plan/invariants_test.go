@@ -20,6 +20,7 @@ import (
 //	I4  no pod is disrupted but by a drain that respects its budget, unless the policy allows it
 //	I6  an order names what it installs
 //	I8  no operation waits in silence
+//	I13 nothing is claimed, drained or changed outside the maintenance window
 //	I12 a component changes alone, never beside a control plane node, and before one that needs it
 //	I11 no control plane changes before a backup of its hop is proven, unless that is waived
 //
@@ -97,6 +98,11 @@ func (w *world) checkClaims(who *controller, claimed []*machine) {
 	}
 	w.checkControlPlaneAlone()
 	w.checkWindow(who, claimed)
+	for _, m := range claimed {
+		if !w.changing(m) && !w.changed(m) {
+			w.checkOpen("%s is claimed", m.name)
+		}
+	}
 	if !who.fresh {
 		return
 	}

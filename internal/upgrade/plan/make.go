@@ -20,7 +20,7 @@ func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, er
 	if err != nil {
 		return nil, err
 	}
-	m.drains, m.times = disruption.Simulate(s), observedTimes(s)
+	m.drains, m.times = disruption.Simulate(s), observedTimes(s).times()
 	m.sortNodes()
 	p.Excluded = m.excluded
 	p.Pools = m.pools()

@@ -47,9 +47,19 @@ func (m *planner) notes(p *Plan) []Note {
 		add("A node that does not become healthy is not rolled back automatically",
 			"rollback is Manual; `refit abort`, or `refit-agent undo --yes` on its host, rolls it back")
 	}
+	m.windowNotes(add)
 	m.excludedNotes(p, add)
 	m.missingNotes(p, add)
 	return out
+}
+
+// windowNotes name the window, and what it does not hold back.
+func (m *planner) windowNotes(add func(decision, format string, args ...any)) {
+	if m.spec.Window == "" {
+		return
+	}
+	add("Nodes and components are changed in the MaintenanceWindow "+m.spec.Window+" only",
+		"spec.window names it; what has started when it closes is completed; `refit window next %s` shows the openings", m.spec.Window)
 }
 
 // componentNotes are the decisions about a plan that changes components alone.
@@ -61,6 +71,7 @@ func (m *planner) componentNotes(p *Plan) []Note {
 	m.configurationNotes(p, add)
 	m.excludedNotes(p, add)
 	m.missingNotes(p, add)
+	m.windowNotes(add)
 	return out
 }
 

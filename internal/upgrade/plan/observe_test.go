@@ -55,6 +55,7 @@ func (w *world) observe() *observation {
 		out.nodes[m.name] = versions{m.version, m.upgradeVersion}
 	}
 	s.Endpoint.Holder, s.Endpoint.Via = s.EndpointHolder()
+	w.observeWindow(s)
 	w.observePods(s)
 	w.observeComponents(out)
 	out.backups, s.Backups = slices.Clone(w.backups), observedBackups(w.backups)

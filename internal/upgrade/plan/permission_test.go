@@ -22,10 +22,14 @@ func (m *machine) beginChange(w *world) {
 		Operation: m.agent.order.Operation, Release: m.agent.order.Release, NodeName: m.name, Role: m.agent.order.Role,
 		To: w.payload(m.agent.order.Release.Name).Kubernetes,
 	}, w.live(m))
+	if failure == nil && m.agent.order.NotAfter != nil && w.now.After(m.agent.order.NotAfter.Time) { // it reads the clock of the API servers
+		failure = node.Transient("WindowClosing", nil, "Nothing to do", "the change had to start by %s", clock(m.agent.order.NotAfter.Time))
+	}
 	switch {
 	case m.agent.old != nil || failure == nil:
 		m.await(w, "", "")
 		if m.agent.old == nil {
+			w.checkStart(m)
 			m.agent.old = map[string]string{stepEtcd: m.etcd.version, stepServer: m.apiServer.version, stepKubelet: m.kubelet.version}
 		}
 		m.startStep(w)

@@ -43,8 +43,11 @@ func (d *deciding) prefetchSome(nodes []*cluster.Node, hop, limit int) int {
 	d.slots = prefetchSlots{used: used, limit: limit}
 	for _, n := range missing {
 		fresh := !d.ordered(n, hop) && d.firstClosed(HeldOrder, n, hop) == nil
-		if fresh && d.firstClosed(HeldPrefetch, n, hop) != nil {
-			continue
+		if fresh {
+			if w := d.firstClosed(HeldPrefetch, n, hop); w != nil {
+				d.wait(*w)
+				continue
+			}
 		}
 		if d.prefetchNode(n, hop) {
 			d.slots.used++

@@ -31,6 +31,7 @@ type scenario struct {
 	longPods               bool   // the names of pods are as long as they may be
 	containerd             string // that runs on every host
 	addOns                 []addOn
+	window                 *refitv1alpha1.MaintenanceWindowSpec
 }
 
 // load is a Deployment. It has no budget if maxUnavailable is negative.
@@ -50,7 +51,7 @@ func build(sc scenario, dice *rand.Rand) *world {
 		dice:        dice, now: simulationStart, external: sc.external, vip: "cp-1" + sc.suffix, longPods: sc.longPods, plans: map[int]*Plan{}, payloads: map[string]refitv1alpha1.ReleasePayload{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
 		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: policy.Defaulted(sc.spec), ApprovedAt: simulationStart}, version: 1},
 	}
-	w.addOns = sc.addOns
+	w.addOns, w.window = sc.addOns, sc.window
 	for _, version := range sc.releases {
 		w.releases = append(w.releases, w.newRelease(version))
 	}
@@ -173,6 +174,7 @@ func randomScenario(dice *rand.Rand) scenario {
 	for i := range 1 + dice.IntN(2) {
 		sc.loads = append(sc.loads, load{name: []string{"cart", "search"}[i], pods: 1 + dice.IntN(4), maxUnavailable: int32(dice.IntN(4) - 1), anyNode: dice.IntN(3) == 0})
 	}
+	randomWindow(dice, &sc)
 	return sc
 }
 

@@ -191,9 +191,20 @@ func (w *world) advanceTime(d *Decision) {
 	if len(d.Actions) > 0 || d.Message == "" {
 		next = w.now.Add(tick)
 	}
+	parked := false
+	if at := opensNext(d); at.After(next) {
+		next, parked = at, true
+		for _, before := range []time.Duration{backupLead, time.Hour, 30 * time.Minute, 10 * time.Minute} { // a backup gets too old
+			if early := at.Add(-before); early.After(w.now) {
+				next = early
+				break
+			}
+		}
+	}
 	for _, m := range w.machines {
 		due := next
 		switch {
+		case m.agent.stopped || m.agent.absent || parked && !m.agent.busy:
 		case m.agent.busy:
 			due = m.agent.next
 		case m.report != nil && m.reportRequest > m.report.Answered, m.upgrade != nil && m.upgrade.Spec.Sequence > m.agent.memory.Sequence:

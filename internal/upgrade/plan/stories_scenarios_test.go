@@ -82,4 +82,4 @@ func controlPlane(spec *refitv1alpha1.ClusterUpgradeSpec) {
 
 // stories are all stories.
 var stories = slices.Concat(uneventfulStories, userStories, podStories, failureStories, membershipStories, controlPlaneStories, controllerStories,
-	restoreStories, clockStories, backupStories, provenBackupStories, componentStories, aloneStories)
+	restoreStories, clockStories, backupStories, provenBackupStories, componentStories, aloneStories, windowStories)

@@ -132,6 +132,11 @@ func (sc *scenario) describe() string {
 	if b := spec.Backup; b != nil {
 		add("          backup to %s, drill %s, maxAge %s", b.Store, b.Drill, duration(b.MaxAge.Duration))
 	}
+	if sc.window != nil {
+		for _, o := range sc.window.Open {
+			add("          window %s: daily from %s %s for %s, control plane %s, prefetch %s", spec.Window, o.Start, sc.window.TimeZone, duration(o.Duration.Duration), sc.window.ControlPlane, sc.window.Prefetch)
+		}
+	}
 	for i := range spec.Pools {
 		p := &spec.Pools[i]
 		text := fmt.Sprintf("          pool %s: maxUnavailable %s, drain %s, timeout %s, onBlocked %s", p.Name, p.MaxUnavailable, p.Drain.When, duration(p.Drain.Timeout.Duration), p.Drain.OnBlocked)

@@ -82,6 +82,8 @@ func (w *world) fix(d *Decision, wait *Wait) {
 	case refitv1alpha1.ReasonClockSkewed:
 		w.note("* the user fixes the clock of the controller")
 		w.leading.skew = 0
+	case refitv1alpha1.ReasonWindowTooShort, refitv1alpha1.ReasonWindowUnusable:
+		w.fixWindow()
 	case refitv1alpha1.ReasonSkew:
 		w.fixSkew(m)
 	case refitv1alpha1.ReasonBackupFailed, refitv1alpha1.ReasonRehearsalFailed, refitv1alpha1.ReasonBackupPending:

@@ -42,6 +42,8 @@ type view struct {
 	active             map[string]bool
 	pools              map[string]int // of each worker, excluded or not
 	gates              map[Held][]gate
+	opening            *opening // of the MaintenanceWindow; nil if the operation has none
+	changes            samples  // of earlier upgrades, if there is a window
 
 	versions       map[string]skew.Version // parsed already, since nodes share a few
 	serverVersions map[string]skew.Version // of API servers, by node
@@ -61,7 +63,10 @@ func newView(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 		plan: p, spec: &p.spec, s: s, op: s.Operation, now: now, drains: disruption.Simulate(s),
 		nodes: make(map[string]*cluster.Node, len(s.Nodes)), active: make(map[string]bool, len(s.Operation.Active)), pools: make(map[string]int, len(s.Nodes)),
 		versions: map[string]skew.Version{}, serverVersions: map[string]skew.Version{}, counts: make([]poolCount, len(p.spec.Pools)),
-		gates: allGates,
+		gates: allGates, opening: openingAt(&s.Operation.Spec, s.Windows, now),
+	}
+	if v.opening != nil {
+		v.changes = observedTimes(s)
 	}
 	for _, name := range s.Operation.Active {
 		v.active[name] = true

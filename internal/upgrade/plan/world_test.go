@@ -50,6 +50,9 @@ type world struct {
 	ordersDeniedSince time.Time // since when a webhook denies orders
 	claimsRefused     bool      // admission refuses claims
 
+	window       *refitv1alpha1.MaintenanceWindowSpec // nil: it does not exist
+	windowEdited time.Time                            // or openUntil
+
 	older    string    // another operation that has not ended
 	blocking *Blocking // a preflight finding that blocks the start
 	restored bool      // etcd was restored from a backup

@@ -68,6 +68,7 @@ var (
 	needHostFiles  = []cluster.Part{cluster.PartNodes, cluster.PartReports, cluster.PartReleases}
 	needActors     = []cluster.Part{cluster.PartActors}
 	needStores     = []cluster.Part{cluster.PartStores}
+	needWindows    = []cluster.Part{cluster.PartWindows}
 
 	needAddOns      = []cluster.Part{cluster.PartReleases, cluster.PartComponents}
 	needAPIServices = []cluster.Part{cluster.PartAPIServices}
@@ -116,6 +117,8 @@ var checks = []Check{
 	{"BackupOnSameHost", Warn, 0, needStores, backupOnSameHost, "the backup is on the only control plane host"},
 	{"BackupIdentityUnproven", Warn, 0, needStores, backupIdentityUnproven, "nobody has proven that they can decrypt the backup"},
 	{policy.CheckRehearsal, Warn, 0, nil, rehearsalUnknown, "a rehearsal could not decide whether the new version runs in this cluster"},
+
+	{"WindowMissing", Block, binding, needWindows, windowMissing, "the MaintenanceWindow of the upgrade does not exist, or never opens"},
 
 	// kubeadm and component configuration.
 	{"KubeadmConfigMissing", Block, binding | safety, needKubeadm, kubeadmConfigMissing, "the kubeadm configuration is missing from the cluster"},

@@ -552,6 +552,11 @@ func etcdSituations() []situation {
 		{check: "BackupStoreMissing", name: "external etcd", change: all(withoutStore, external), want: Block},
 		{check: "BackupStoreMissing", name: "the control plane is upgraded already", change: all(withoutStore, upgradedControlPlane)},
 		{check: "BackupStoreMissing", name: "workers only", change: withoutStore, spec: workersOnly},
+		{check: "WindowMissing", name: "no window"},
+		{check: "WindowMissing", name: "the window exists", change: window("Europe/Berlin", ""), spec: inWindow},
+		{check: "WindowMissing", name: "the window does not exist", spec: inWindow, want: Block},
+		{check: "WindowMissing", name: "its time zone is unknown", change: window("Europe/Atlantis", ""), spec: inWindow, want: Block},
+		{check: "WindowMissing", name: "a blackout of years", change: window("UTC", "2060-01-01T00:00"), spec: inWindow, want: Block},
 		{check: "BackupOnSameHost", name: "a directory", single: true, change: withStore("/mnt"), want: Warn},
 		{check: "BackupOnSameHost", name: "a bucket", single: true, change: withStore("")},
 		{check: "BackupOnSameHost", name: "three control plane hosts", change: withStore("/mnt")},
@@ -1579,6 +1584,19 @@ func serverClocks(local time.Duration, servers ...time.Duration) clustertest.Cha
 func workersOnly(s *refitv1alpha1.ClusterUpgradeSpec) { s.Scope = refitv1alpha1.ScopeWorkers }
 
 func withoutStore(s *snapshot) { s.BackupStores = nil }
+
+func inWindow(s *refitv1alpha1.ClusterUpgradeSpec) { s.Window = "weekend" }
+
+// window is a window in a time zone, with a blackout until a time.
+func window(zone, blackout string) func(*snapshot) {
+	return func(s *snapshot) {
+		spec := refitv1alpha1.MaintenanceWindowSpec{TimeZone: zone, Open: []refitv1alpha1.Opening{{Start: "02:00", Duration: metav1.Duration{Duration: time.Hour}}}}
+		if blackout != "" {
+			spec.Blackouts = []refitv1alpha1.Blackout{{Name: "all", From: "2020-01-01T00:00", To: blackout}}
+		}
+		s.Windows = []cluster.Window{{Name: "weekend", Spec: spec}}
+	}
+}
 
 // upgradedControlPlane is a cluster of which only the workers are left.
 func upgradedControlPlane(s *snapshot) {

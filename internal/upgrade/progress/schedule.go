@@ -10,7 +10,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/schedule"
+	"github.com/refit-dev/refit/internal/upgrade/calendar"
 )
 
 // NextStarts is how many starts of a schedule a document lists.
@@ -72,7 +72,7 @@ func nextStarts(spec *refitv1alpha1.UpgradeScheduleSpec, now time.Time, zone fun
 	if err != nil || spec.Suspend {
 		return nil
 	}
-	timing, err := schedule.ParseTiming(spec, location)
+	timing, err := calendar.ParseTiming(spec, location)
 	if err != nil {
 		return nil
 	}

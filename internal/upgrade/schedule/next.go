@@ -5,6 +5,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/calendar"
 )
 
 // Observation is what a decision about a schedule is made on.
@@ -52,11 +53,11 @@ func Due(obs *Observation) (time.Time, bool) {
 	return timing.Latest(obs.from(), obs.Now)
 }
 
-func (o *Observation) timing() (Timing, error) {
+func (o *Observation) timing() (calendar.Timing, error) {
 	if o.ZoneError != nil {
-		return Timing{}, fmt.Errorf("cannot use the time zone %q: %w", o.Schedule.Spec.TimeZone, o.ZoneError)
+		return calendar.Timing{}, fmt.Errorf("cannot use the time zone %q: %w", o.Schedule.Spec.TimeZone, o.ZoneError)
 	}
-	return ParseTiming(&o.Schedule.Spec, o.Zone)
+	return calendar.ParseTiming(&o.Schedule.Spec, o.Zone)
 }
 
 // from is since when starts count: none is repeated, and a change of the timing makes up for none.

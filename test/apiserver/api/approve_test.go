@@ -14,9 +14,10 @@ import (
 
 const (
 	mayNotApprove = "olga may not approve a plan: setting spec.approvedPlan requires the verb approve on clusterupgrades.refit.dev"
-	mayNotWaive   = "olga may not run a plan without approval: spec.approval None, and changes of waivers, pools or backup with it, " +
+	mayNotWaive   = "olga may not run a plan without approval: spec.approval None, and changes of waivers, pools, backup or window with it, " +
 		"require the verb approve on clusterupgrades.refit.dev"
 	mayNotAbandon = "olga may not abandon nodes: a change of spec.abandonedNodes requires the verb approve on clusterupgrades.refit.dev"
+	mayNotOpen    = "olga may not open the window: setting spec.openUntil requires the verb approve on clusterupgrades.refit.dev"
 )
 
 // TestApproving has two users: Olga is an operator, Anna an approver.
@@ -53,6 +54,12 @@ func TestApproving(t *testing.T) {
 		{"sets a finding aside where nobody looks again", noApproval, waiver, mayNotWaive},
 		{"changes the backup where nobody looks again", noApproval, backup, mayNotWaive},
 		{"changes the backup", fields{}, backup, ""},
+		{"changes the window where nobody looks again", noApproval, fields{"spec.window": "nights"}, mayNotWaive},
+		{"changes the window", fields{}, fields{"spec.window": "nights"}, ""},
+		{"opens the window", approved, fields{"spec.openUntil": now}, mayNotOpen},
+		{"asks, and opens the window at once", nil, fields{"spec.openUntil": now}, mayNotOpen},
+		{"closes the window again", fields{"spec.openUntil": now}, fields{"spec.openUntil": nil}, ""},
+		{"pauses while the window is opened", fields{"spec.openUntil": now}, fields{"spec.paused": true}, ""},
 		{"asks, and abandons a node at once", nil, abandoned, mayNotAbandon},
 		{"abandons a node", approved, abandoned, mayNotAbandon},
 		{"abandons a node without approval", noApproval, abandoned, mayNotAbandon},

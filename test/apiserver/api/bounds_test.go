@@ -64,12 +64,15 @@ func TestEveryBoundIsEnforced(t *testing.T) {
 }
 
 // useStore replaces the store of a BackupStore, which has exactly one, by the one of a path, and in
-// the same way the timing of an UpgradeSchedule.
+// the same way the timing of an UpgradeSchedule and the permit of an order.
 func useStore(spec map[string]any, path string) {
 	switch {
 	case strings.HasPrefix(path, "spec.gcs."):
 		delete(spec, "s3")
 		spec["gcs"] = object{"bucket": "backups", "endpoint": "https://gcs.example.com"}
+	case path == "spec.notAfter" && spec["backup"] != nil: // an order to back up etcd
+		delete(spec, "backup")
+		spec["permit"], spec["format"], spec["notAfter"] = "Apply", int64(3), now
 	case path == "spec.at":
 		delete(spec, "cron")
 		spec["at"] = now

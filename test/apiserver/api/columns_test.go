@@ -18,15 +18,16 @@ import (
 // TestColumns checks that a list of objects shows their progress.
 func TestColumns(t *testing.T) {
 	want := map[string]string{
-		"ClusterUpgrade":   "Name=shown Ready=False From=v1.35.4 To=v1.36.3 Phase=Running Done=7",
-		"NodeUpgrade":      "Name=shown Ready=False Release=v1.36.3 Permit=Apply Drain=Blocked Phase=Applying Step=kubelet-swap",
-		"NodeReport":       "Name=shown Kubelet=v1.35.4 Containerd=2.1.4 Packages=Deb Etcd=3.6.5 Missing=3",
-		"ClusterRelease":   "Name=shown Ready=True Kubernetes=v1.36.3 Verified=5",
-		"BackupStore":      "Name=shown S3=<nil> GCS=<nil> Path=/mnt/backups IdentityProven=<nil> Keep=7",
-		"Component":        "Name=shown Ready=True Installed=1.0.0 Offered=<nil> Owner=Helm",
-		"ComponentUpgrade": "Name=shown Ready=False From=1.0.0 To=2.0.0 Permit=Apply Phase=Applying Step=wave-all",
-		"UpgradeSchedule":  "Name=shown Ready=True Follow=Patch Suspend=<nil> Next=2026-12-01T01:00:00Z Target=v1.36.4 Result=Started Last=",
-		"EtcdBackup":       "Name=shown Ready=True Store=offsite Node=cp-2 Attempt=1 Revision=4711 Size=8192",
+		"ClusterUpgrade":    "Name=shown Ready=False From=v1.35.4 To=v1.36.3 Phase=Running Done=7",
+		"NodeUpgrade":       "Name=shown Ready=False Release=v1.36.3 Permit=Apply Drain=Blocked Phase=Applying Step=kubelet-swap",
+		"NodeReport":        "Name=shown Kubelet=v1.35.4 Containerd=2.1.4 Packages=Deb Etcd=3.6.5 Missing=3",
+		"ClusterRelease":    "Name=shown Ready=True Kubernetes=v1.36.3 Verified=5",
+		"BackupStore":       "Name=shown S3=<nil> GCS=<nil> Path=/mnt/backups IdentityProven=<nil> Keep=7",
+		"Component":         "Name=shown Ready=True Installed=1.0.0 Offered=<nil> Owner=Helm",
+		"ComponentUpgrade":  "Name=shown Ready=False From=1.0.0 To=2.0.0 Permit=Apply Phase=Applying Step=wave-all",
+		"UpgradeSchedule":   "Name=shown Ready=True Follow=Patch Suspend=<nil> Next=2026-12-01T01:00:00Z Target=v1.36.4 Result=Started Last=",
+		"MaintenanceWindow": `Name=shown Zone=Europe/Berlin Days=["Sat","Sun"] Start=02:00 Duration=4h`,
+		"EtcdBackup":        "Name=shown Ready=True Store=offsite Node=cp-2 Attempt=1 Revision=4711 Size=8192",
 	}
 	ready := func(status string) []any {
 		return []any{object{"type": "Ready", "status": status, "reason": "Shown", "message": "", "lastTransitionTime": now}}
@@ -36,7 +37,8 @@ func TestColumns(t *testing.T) {
 			"status.nextScheduleTime": "2026-12-01T01:00:00Z", "status.lastScheduleTime": now, "status.lastResult": "Started",
 			"status.target": object{"kubernetes": "v1.36.4", "message": "newer"}, "status.conditions": ready("True"),
 		},
-		"BackupStore": {"spec.keep": object{"last": int64(7)}},
+		"MaintenanceWindow": {"spec.open": list{object{"start": "02:00", "duration": "4h", "days": list{"Sat", "Sun"}}}},
+		"BackupStore":       {"spec.keep": object{"last": int64(7)}},
 		"EtcdBackup": {
 			"status.node": "cp-2", "status.attempt": int64(1), "status.revision": int64(4711), "status.size": int64(8192), "status.readBack": now,
 			"status.conditions": ready("True"),
@@ -100,7 +102,7 @@ func TestShortNamesAndCategory(t *testing.T) {
 	want := map[string][]string{
 		"clusterupgrades": {"cu", "cup"}, "nodeupgrades": {"nu", "nup"}, "nodereports": {"nr", "nrep"}, "clusterreleases": {"crel"},
 		"backupstores": {"bst"}, "etcdbackups": {"eb"}, "components": {"comp"}, "componentupgrades": {"compup"},
-		"upgradeschedules": {"us"},
+		"upgradeschedules": {"us"}, "maintenancewindows": {"mw"},
 	}
 	s := serverOf(t, apiserver.Versions(t)[0])
 	asker, err := discovery.NewDiscoveryClientForConfig(s.RESTConfig())

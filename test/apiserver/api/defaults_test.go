@@ -50,6 +50,11 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("the smallest UpgradeSchedule became %v", schedule)
 		}
 
+		window := made(t, s, smallest("MaintenanceWindow", "window")).Object["spec"].(map[string]any)
+		if window["controlPlane"] != "Whole" || window["prefetch"] != "Anytime" {
+			t.Errorf("the smallest MaintenanceWindow became %v", window)
+		}
+
 		order := made(t, s, smallest("NodeUpgrade", "order"))
 		if got := order.Object["spec"].(map[string]any)["rollback"]; got != "Auto" {
 			t.Errorf("an order's rollback became %v", got)
@@ -66,7 +71,7 @@ func TestGoRoundTrip(t *testing.T) {
 		"NodeReport": &refitv1alpha1.NodeReport{}, "ClusterRelease": &refitv1alpha1.ClusterRelease{},
 		"BackupStore": &refitv1alpha1.BackupStore{}, "EtcdBackup": &refitv1alpha1.EtcdBackup{},
 		"Component": &refitv1alpha1.Component{}, "ComponentUpgrade": &refitv1alpha1.ComponentUpgrade{},
-		"UpgradeSchedule": &refitv1alpha1.UpgradeSchedule{},
+		"UpgradeSchedule": &refitv1alpha1.UpgradeSchedule{}, "MaintenanceWindow": &refitv1alpha1.MaintenanceWindow{},
 	}
 	for _, kind := range sorted(definitions(t)) {
 		for _, largest := range []bool{false, true} {

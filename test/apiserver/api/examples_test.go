@@ -24,7 +24,8 @@ func TestTheAPIServerAcceptsTheExamples(t *testing.T) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		must(t, err)
-		if strings.Contains(string(text), "\nkind: ClusterUpgrade\n") || strings.Contains(string(text), "\nkind: UpgradeSchedule\n") { // the others are for Flux and Argo CD
+		if strings.Contains(string(text), "\nkind: ClusterUpgrade\n") || strings.Contains(string(text), "\nkind: UpgradeSchedule\n") ||
+			strings.Contains(string(text), "\nkind: MaintenanceWindow\n") { // the others are for Flux and Argo CD
 			arguments = append(arguments, []string{"-f", file})
 		}
 	}
@@ -37,7 +38,8 @@ func TestTheAPIServerAcceptsTheExamples(t *testing.T) {
 		for _, source := range arguments {
 			apply := append([]string{"--kubeconfig", kubeconfig, "apply", "--server-side", "--dry-run=server"}, source...)
 			out, err := exec.CommandContext(t.Context(), s.Kubectl(), apply...).CombinedOutput()
-			accepted := strings.HasPrefix(string(out), "clusterupgrade.refit.dev/to-v1-36-3") || strings.HasPrefix(string(out), "upgradeschedule.refit.dev/weekly")
+			accepted := strings.HasPrefix(string(out), "clusterupgrade.refit.dev/to-v1-36-3") || strings.HasPrefix(string(out), "upgradeschedule.refit.dev/weekly") ||
+				strings.HasPrefix(string(out), "maintenancewindow.refit.dev/weekend")
 			if err != nil || !accepted {
 				t.Errorf("kubectl apply %s: %v\n%s", strings.Join(source, " "), err, out)
 			}

@@ -76,7 +76,7 @@ func waitBound(t *testing.T, client kubernetes.Interface, subject rbacv1.Subject
 func TestPermissionsOfRoles(t *testing.T) {
 	const read = "get list watch"
 	everything := map[string]string{"clusterupgrades": read, "nodeupgrades": read, "nodereports": read, "clusterreleases": read, "backupstores": read, "etcdbackups": read}
-	maps.Copy(everything, map[string]string{"components": read, "componentupgrades": read, "upgradeschedules": read})
+	maps.Copy(everything, map[string]string{"components": read, "componentupgrades": read, "upgradeschedules": read, "maintenancewindows": read})
 	and := func(more map[string]string) map[string]string {
 		all := maps.Clone(everything)
 		maps.Copy(all, more)
@@ -88,7 +88,7 @@ func TestPermissionsOfRoles(t *testing.T) {
 		// Whoever writes the status of an EtcdBackup can state that it is proven.
 		"refit-approver": and(map[string]string{
 			"clusterupgrades": read + " update patch approve", "backupstores": read + " create update patch delete approve", "backupstores/status": "get update patch",
-			"etcdbackups/status": "get patch", "upgradeschedules": read + " create update patch delete",
+			"etcdbackups/status": "get patch", "upgradeschedules": read + " create update patch delete", "maintenancewindows": read + " create update patch delete",
 		}),
 		"refit-component-editor": {"components": read + " create update patch delete approve", "componentupgrades": read, "clusterreleases": read},
 		"refit-node": {
@@ -121,7 +121,7 @@ func rights(t *testing.T, s *apiserver.Server, user string, groups []string) map
 	client, err := kubernetes.NewForConfig(s.RESTConfig())
 	must(t, err)
 	found := map[string]string{}
-	for _, kind := range []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups", "components", "componentupgrades", "upgradeschedules"} {
+	for _, kind := range []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups", "components", "componentupgrades", "upgradeschedules", "maintenancewindows"} {
 		for _, part := range []string{"", "status"} {
 			for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "approve"} {
 				review, err := client.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{

@@ -45,12 +45,13 @@ func smallest(kind, name string) object {
 			"machineID": "0123456789abcdef0123456789abcdef", "sequence": int64(5), "epoch": int64(3), "role": "Worker",
 			"release": object{"name": "v1.36.3", "digest": hashA}, "permit": "Hold",
 		},
-		"NodeReport":      {},
-		"ClusterRelease":  {"kubernetes": "v1.36.3", "envelope": "QUJD"},
-		"BackupStore":     {"path": object{"directory": "/mnt/backups"}, "recipients": list{recipient}},
-		"EtcdBackup":      {"store": "offsite"},
-		"UpgradeSchedule": {"cron": "0 2 * * 0", "channel": object{"follow": "Patch"}},
-		"Component":       {},
+		"NodeReport":        {},
+		"ClusterRelease":    {"kubernetes": "v1.36.3", "envelope": "QUJD"},
+		"BackupStore":       {"path": object{"directory": "/mnt/backups"}, "recipients": list{recipient}},
+		"EtcdBackup":        {"store": "offsite"},
+		"UpgradeSchedule":   {"cron": "0 2 * * 0", "channel": object{"follow": "Patch"}},
+		"MaintenanceWindow": {"timeZone": "Europe/Berlin", "open": list{object{"start": "02:00", "duration": "4h"}}},
+		"Component":         {},
 		"ComponentUpgrade": {
 			"operation": object{"name": "to-v1.36.3", "uid": "u-1"}, "sequence": int64(5), "epoch": int64(3), "action": "Upgrade", "version": "2.0.0",
 			"release": object{"name": "v1.36.3", "digest": hashA}, "kubernetes": "v1.35.4", "digest": hashA, "permit": "Hold",
@@ -76,6 +77,19 @@ func pools(all ...object) fields {
 		items = append(items, p)
 	}
 	return fields{"spec.pools": items}
+}
+
+// opening is the only opening of a MaintenanceWindow.
+func opening(content ...any) fields {
+	o := object{}
+	for i := 0; i < len(content); i += 2 {
+		o[content[i].(string)] = content[i+1]
+	}
+	return fields{"spec.open": list{o}}
+}
+
+func blackout(from, to string) fields {
+	return fields{"spec.blackouts": list{object{"name": "year-end", "from": from, "to": to}}}
 }
 
 func condition(more ...any) fields {
@@ -104,6 +118,7 @@ func rehearsed(findings ...int) list {
 }
 
 const (
+	badOpening  = "must be at least 1m and at most 168h"
 	badVersion  = "should match '^v1"
 	whoFailed   = "a failure is that of a node or of a component"
 	badTarget   = "set exactly one of kubernetes and release"
@@ -160,6 +175,27 @@ var tryouts = []tryout{
 	{"ComponentUpgrade", "a long message", fields{}, condition("message", strings.Repeat("a", 257)), conditionOf(32, 256)},
 	{"EtcdBackup", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
 	{"EtcdBackup", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
+	{"MaintenanceWindow", "an unknown time zone", nil, fields{"spec.timeZone": "Europe/Atlantis"}, "spec.timeZone"},
+	{"MaintenanceWindow", "the time zone of a host", nil, fields{"spec.timeZone": "Local"}, "must be the name of a time zone, such as Europe/Berlin"},
+	{"MaintenanceWindow", "UTC", nil, fields{"spec.timeZone": "UTC"}, ""},
+	{"MaintenanceWindow", "no opening", nil, fields{"spec.open": list{}}, "spec.open"},
+	{"MaintenanceWindow", "an opening of 30 seconds", nil, opening("start", "02:00", "duration", "30s"), badOpening},
+	{"MaintenanceWindow", "an opening of two weeks", nil, opening("start", "02:00", "duration", "336h"), badOpening},
+	{"MaintenanceWindow", "an opening at 24:00", nil, opening("start", "24:00", "duration", "1h"), "start"},
+	{"MaintenanceWindow", "the second and the last Sunday", nil, opening("start", "02:00", "duration", "90s", "days", list{"Sun"}, "weeks", list{int64(2), int64(-1)}), ""},
+	{"MaintenanceWindow", "week zero", nil, opening("start", "02:00", "duration", "1h", "weeks", list{int64(0)}), "a week is 1 to 5, or -1 to -5 from the end of the month"},
+	{"MaintenanceWindow", "a day in another language", nil, opening("start", "02:00", "duration", "1h", "days", list{"Mo"}), "days"},
+	{"MaintenanceWindow", "a blackout", nil, blackout("2026-12-20T00:00", "2027-01-07T00:00"), ""},
+	{"MaintenanceWindow", "a blackout that ends before it begins", nil, blackout("2027-01-07T00:00", "2026-12-20T00:00"), "to must be after from"},
+	{"MaintenanceWindow", "a blackout with a time zone", nil, blackout("2026-12-20T00:00Z", "2027-01-07T00:00Z"), "from"},
+	{"ClusterUpgrade", "a window", nil, fields{"spec.window": "weekend"}, ""},
+	{"ClusterUpgrade", "another window", fields{"spec.window": "weekend"}, fields{"spec.window": "nights"}, ""},
+	{"NodeUpgrade", "a change that has to start in time", nil, fields{"spec.permit": "Apply", "spec.format": int64(3), "spec.notAfter": now}, ""},
+	{"NodeUpgrade", "the same in a format that agents may not know", nil, fields{"spec.permit": "Apply", "spec.format": int64(2), "spec.notAfter": now}, "notAfter is only for the permit Apply, since format 3"},
+	{"NodeUpgrade", "a prefetch that has to start in time", nil, fields{"spec.permit": "Prefetch", "spec.format": int64(3), "spec.notAfter": now}, "notAfter is only for the permit Apply"},
+	{"ComponentUpgrade", "a change that has to start in time", nil, fields{"spec.permit": "Apply", "spec.notAfter": now}, ""},
+	{"ComponentUpgrade", "a rollback that has to start in time", nil, fields{"spec.permit": "Rollback", "spec.notAfter": now}, "notAfter is only for the permit Apply"},
+
 	{"UpgradeSchedule", "a name of 52 characters", nil, fields{"metadata.name": strings.Repeat("a", 52)}, ""},
 	{"UpgradeSchedule", "a name of 53 characters", nil, fields{"metadata.name": strings.Repeat("a", 53)}, scheduleName},
 	{"UpgradeSchedule", "a name with a dot", nil, fields{"metadata.name": "a.b"}, scheduleName},

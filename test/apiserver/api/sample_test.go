@@ -42,7 +42,11 @@ var byPattern = map[string]func(n, index int) string{
 	`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`:                          func(n, index int) string { return "/" + padded("d", n-1, index) },
 	`^([0-9]+(\.[0-9]+)?(s|m|h))+$`:                              func(int, int) string { return "8759h59m59.123456789s" },
 	`^[0-9a-f]+$`:                                                func(n, _ int) string { return strings.Repeat("e", n) },
-	conditionTypePattern:                                         func(n, index int) string { return padded("T", n, index) },
+	`^[A-Za-z][A-Za-z0-9_+/-]*$`:                                 func(n, index int) string { return padded("Z", n, index) },
+	`^([01][0-9]|2[0-3]):[0-5][0-9]$`:                            func(int, int) string { return "02:00" },
+	`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`:                        func(n, index int) string { return padded("w", n, index) },
+	`^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]$`: func(int, int) string { return "2026-12-20T00:00" },
+	conditionTypePattern: func(n, index int) string { return padded("T", n, index) },
 }
 
 const conditionTypePattern = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
@@ -159,6 +163,18 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return sampler{kind: "ClusterUpgrade", largest: s.largest}.chosen("spec."+inner, index)
 	}
 	switch s.kind + " " + path {
+	case "MaintenanceWindow spec.timeZone":
+		return "America/Argentina/ComodRivadavia", true
+	case "MaintenanceWindow spec.open[].duration":
+		return "167h59m59s", true
+	case "MaintenanceWindow spec.open[].weeks[]":
+		return int64(index%5) + 1, true
+	case "MaintenanceWindow spec.blackouts[].to":
+		return "2027-01-07T00:00", true
+	case "NodeUpgrade spec.notAfter":
+		return nil, true // the permit is Backup
+	case "ComponentUpgrade spec.permit":
+		return "Apply", true // it has every field
 	case "UpgradeSchedule spec.at":
 		return nil, true // a schedule has either of both
 	case "UpgradeSchedule spec.cron":

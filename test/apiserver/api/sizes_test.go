@@ -45,6 +45,7 @@ func TestTheLargestObjects(t *testing.T) {
 			{"BackupStore", nil, 6 * kib},
 			{"EtcdBackup", nil, 28 * kib},
 			{"UpgradeSchedule", nil, 48 * kib},
+			{"MaintenanceWindow", nil, 24 * kib},
 		} {
 			content := sampler{kind: tt.kind, largest: true}.object(t, longestName(tt.kind))
 			if tt.without != nil {

@@ -34,6 +34,7 @@ import (
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
 	"github.com/refit-dev/refit/internal/controller/orphan"
 	"github.com/refit-dev/refit/internal/controller/traces"
+	"github.com/refit-dev/refit/internal/controller/upgradeschedule"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
@@ -170,6 +171,7 @@ func (b *bed) beside(run func(context.Context)) (stop func()) {
 // controllers is the list of everything that runs.
 var controllers = []controller.Setup{
 	clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, component.Setup, etcdbackup.Setup, metrics.Setup, traces.Setup,
+	upgradeschedule.Setup,
 }
 
 // controllers runs the controllers in this process.

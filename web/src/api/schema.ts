@@ -1174,6 +1174,9 @@ export interface components {
             retry?: number;
             waivers?: components["schemas"]["WaiverSpec"][];
             backup?: components["schemas"]["UpgradeBackup"];
+            /** @description The name of a MaintenanceWindow */
+            window?: string;
+            openUntil?: components["schemas"]["Time"];
             /** @enum {string} */
             rollback?: "Auto" | "Manual";
             pools?: components["schemas"]["PoolSpec"][];
@@ -1225,6 +1228,11 @@ export interface components {
         Labels: {
             [key: string]: string;
         };
+        /**
+         * Format: date-time
+         * @description Time is a point in time, such as 2026-12-06T09:00:00Z.
+         */
+        Time: string;
         /** @description Duration is a duration such as 90s or 10m. */
         Duration: string;
         /** @description IntOrString is a number of nodes, or a percentage such as 10%. */

@@ -859,6 +859,9 @@ type SupportBundleRequest struct {
 // Target Target is a version of Kubernetes, or the name of a ClusterRelease. One of them is set.
 type Target = refitv1alpha1.Target
 
+// Time Time is a point in time, such as 2026-12-06T09:00:00Z.
+type Time = metav1.Time
+
 // Unread Unread is a part of the cluster that the API server refuses to list.
 type Unread struct {
 	Message string `json:"message"`

@@ -1,4 +1,4 @@
-package schedule
+package calendar
 
 import (
 	"errors"
@@ -48,11 +48,11 @@ func (t Timing) Next(after time.Time) (time.Time, bool) {
 	if t.cron == nil {
 		return t.at, t.at.After(after)
 	}
-	wall := t.cron.Next(latestOf(after, t.zone))
+	wall := t.cron.Next(LatestReading(after, t.zone))
 	if wall.IsZero() {
 		return time.Time{}, false
 	}
-	return instantOf(wall, t.zone), true
+	return Instant(wall, t.zone), true
 }
 
 // lookBack are the spans in which Latest looks for a start. The shorter ones come first: an

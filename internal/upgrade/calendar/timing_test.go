@@ -1,4 +1,4 @@
-package schedule
+package calendar
 
 import (
 	"strings"
@@ -26,15 +26,6 @@ func timingOf(t *testing.T, expression string, zone *time.Location) Timing {
 		t.Fatal(err)
 	}
 	return timing
-}
-
-func at(t *testing.T, text string) time.Time {
-	t.Helper()
-	parsed, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
 }
 
 func TestStartsAtChangesOfTheOffset(t *testing.T) {
