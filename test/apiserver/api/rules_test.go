@@ -17,7 +17,7 @@ var dryRun = []string{metav1.DryRunAll}
 func TestRules(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)
-		for _, try := range tryouts {
+		for _, try := range allTryouts() {
 			t.Run(try.String(), func(t *testing.T) {
 				err := attempt(t, s, try)
 				switch {

@@ -25,7 +25,7 @@ func TestInstallationIsCheckedWithThePermissionsOfTheController(t *testing.T) {
 	}
 	stop := b.controllers()
 	said, err := check(checkTimeout)
-	if err != nil || strings.Count(said, "serves") != 6 || !strings.HasSuffix(said, " leads.\n") {
+	if err != nil || strings.Count(said, "serves") != 7 || !strings.HasSuffix(said, " leads.\n") {
 		t.Errorf("with controllers: %v\n%s", err, said)
 	}
 	stop()
