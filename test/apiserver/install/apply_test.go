@@ -140,10 +140,11 @@ func (b *bed) prune(t *testing.T) {
 		slices.Sort(removed)
 		slices.Sort(left)
 		want := []string{
-			"ClusterRole refit-controller", "ClusterRoleBinding refit-controller", "Deployment refit-system/refit-controller", "Role kube-system/refit-controller",
+			"ClusterRole refit-controller", "ClusterRole refit-scheduler", "ClusterRoleBinding refit-controller", "ClusterRoleBinding refit-scheduler",
+			"Deployment refit-system/refit-controller", "Role kube-system/refit-controller",
 			"Role refit-agent/refit-controller", "Role refit-system/refit-controller", "Role refit-trial/refit-controller", "RoleBinding kube-system/refit-controller",
 			"RoleBinding refit-agent/refit-controller", "RoleBinding refit-system/refit-controller", "RoleBinding refit-trial/refit-controller",
-			"ServiceAccount refit-system/refit-controller",
+			"ServiceAccount refit-system/refit-controller", "ServiceAccount refit-system/refit-scheduler",
 		}
 		if !slices.Equal(removed, want) || !slices.Equal(left, []string{"ConfigMap kube-system/precious", "PodDisruptionBudget refit-system/refit-controller"}) {
 			t.Errorf("removed %v, left %v", removed, left)
